@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A named array of numbers in C order: the only data type of the recipe. */
+#ifndef QKVEC_ARRAY_H
+#define QKVEC_ARRAY_H
+
+#include <stddef.h>
+
+/* The interpreter computes in double. The same text compiled with
+ * -DREAL=float shows mistakes that only a short exponent range reveals. */
+#ifndef REAL
+#define REAL double
+#endif
+typedef REAL real;
+
+struct array {
+    const char *name;    /* as in the vector file: "q_proj", "scores", ... */
+    int ndim;            /* 2 to 4, or 1 for a bias */
+    size_t shape[4];     /* unused dimensions are 1 */
+    size_t size;         /* the product of the shape */
+    real *v;             /* size numbers; NULL where the stage does not exist (no bias) */
+};
+
+#endif
