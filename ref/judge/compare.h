@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is this array the golden one, as far as rounding may move it?
+ *
+ * Everything that is judged has one form: stages by name, some of them missing.
+ * Whether they come from a file, a kernel or the interpreter makes no difference.
+ */
+#ifndef QKVEC_COMPARE_H
+#define QKVEC_COMPARE_H
+
+#include "../recipe/envelope.h"
+#include "../recipe/policy.h"
+#include "../store/vector.h"
+
+/* One element, and how far it is off. */
+struct element {
+    enum mha_stage stage;        /* STAGES: there is none */
+    int ndim;
+    size_t index[4];
+    double got, expected, sigma;
+    double error_sigma;          /* |got - expected| / (sigma + floor / 8); infinite where NaN or infinity do not match */
+};
+
+/* One stage against one golden. */
+struct comparison {
+    int passed;
+    size_t count, wrong;         /* elements in all, and beyond their bound */
+    size_t measured;             /* elements with a sigma above 0, both numbers finite */
+    double squares;              /* sum of error_sigma^2 over the measured */
+    struct element worst;
+    char reason[160];            /* "" when passed: a wrong shape, elements out of bounds, or noise */
+};
+
+/* Shapes first, then classes (NaN, +inf and -inf match only themselves), then
+ * |got - expected| <= 8 sigma + floor per element; and over 64 measured
+ * elements or more, rms(error_sigma) < 2. Two NaN match; -0 equals 0. */
+void compare_stage(struct comparison *c, enum mha_stage stage, const struct array *got,
+                   const struct array *expected, const struct array *sigma, const struct profile *p);
+
+/* One legitimate answer: its stages, and how far rounding may move them. */
+struct answer {
+    const struct policy *policy;
+    struct array stage[STAGES];
+    struct array sigma[STAGES];
+};
+
+/* Every legitimate answer to a vector under a profile. */
+struct truth {
+    const struct profile *profile;
+    struct answer answer[POLICIES];    /* answers of them, pytorch first */
+    size_t answers;
+    const char *not_applicable;        /* NULL, or why the profile cannot decide this vector */
+};
+
+/* The stored golden stages where there are any and rounded is 0; the interpreter
+ * computes what is missing, and everything when the numbers of v have been
+ * rounded to another type (rounded is 1). NULL, or a sentence. */
+const char *truth_make(struct truth *truth, const struct vector *v, int rounded, const struct profile *p);
+
+/* The same answers with the envelope of another profile. */
+const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p);
+void truth_free(struct truth *truth);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vectors x kernel -> verdicts.
+ */
+#ifndef QKVEC_JUDGE_H
+#define QKVEC_JUDGE_H
+
+#include <stdint.h>
+
+#include "compare.h"
+
+enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP, OUTCOME_CRASH, OUTCOME_TIMEOUT, OUTCOME_ERROR, OUTCOMES };
+extern const char *const outcome_names[OUTCOMES];    /* "pass" "fail" "skip" "crash" "timeout" "error" */
+
+struct verdict {
+    char vector[128];                /* its name */
+    enum outcome outcome;            /* skip: not applicable to the profile, or the kernel said so */
+    const struct profile *profile;   /* what was asked for */
+    const struct profile *meets;     /* the tightest profile that the results meet; NULL where none */
+    const struct policy *policy;     /* the answer that matched, or the nearest one; NULL where nothing was judged */
+    uint32_t judged;                 /* bit k: stage k was given and compared */
+    enum mha_stage first_wrong;      /* STAGES where none is wrong */
+    double noise;                    /* rms error in sigma over all measured elements; NaN where none */
+    struct element worst;            /* of the first wrong stage, else of all judged stages */
+    char reason[512];                /* one sentence: why it failed, was skipped, ... "" for a plain pass */
+};
+
+/* Judge one set of results. got[k].v is NULL for a stage that was not given;
+ * got[k].name may be NULL then. v holds the numbers that the kernel was given
+ * (rounded to the profile's type; rounded says whether that changed any). */
+void judge(struct verdict *verdict, const struct vector *v, int rounded,
+           const struct array got[STAGES], const struct profile *p);
+
+/* What a kernel did with one vector. */
+struct result {
+    enum outcome outcome;            /* PASS: got is to be judged; anything else is the verdict already */
+    struct array got[STAGES];        /* malloc'd numbers; free with mha_free */
+    char reason[512];
+};
+
+/* Where results come from. v is already rounded to the profile's type. */
+struct door {
+    const char *name;                                                  /* of the kernel, for the report */
+    void (*answer)(struct door *self, struct result *result, const struct vector *v, const struct profile *p);
+    void *state;
+};
+
+/* The interpreter itself. */
+struct door door_reference(void);
+
+/* DIR/<name>.npz made by anything. allow_missing: a vector without a file is a
+ * skip, not a failure. */
+struct door_results { const char *dir; int allow_missing; };
+struct door door_results(struct door_results *where);
+
+/* Read the vector at path, round it, let the door answer, judge. An unreadable
+ * vector returns its sentence (then there is no verdict: exit status 2). */
+const char *judge_file(struct verdict *verdict, struct door *door, const char *path, const char *name,
+                       const struct profile *p, char error[600]);
+
+#endif
