@@ -10,25 +10,7 @@
 #define QKVEC_ENVELOPE_H
 
 #include "mha.h"
-
-/* A precision class. Unit roundoffs are relative, floor and largest absolute. */
-struct profile {
-    const char *name;
-    double u;            /* of the accumulator */
-    double s;            /* of stored intermediates; 0: stored as accumulated */
-    double o;            /* of the operands of a matrix product; 0: exact */
-    double floor;        /* what underflow may do */
-    double largest;      /* finite number of the type */
-    double smallest;     /* positive number of the 16-bit type, else 0 */
-};
-
-enum { PROFILE_FLOAT64, PROFILE_FLOAT32, PROFILE_TF32, PROFILE_FLOAT16, PROFILE_BFLOAT16, PROFILES };
-extern const struct profile profiles[PROFILES];     /* from the tightest to the loosest */
-
-const struct profile *profile_named(const char *name);    /* NULL where there is none */
-
-/* x in the profile's type (float64, float32, float16, bfloat16; tf32 is float32). */
-double profile_round(const struct profile *p, double x);
+#include "profile.h"
 
 /* An element passes when |got - golden| <= ENVELOPE_SIGMAS * sigma + floor. */
 #define ENVELOPE_SIGMAS 8.0
