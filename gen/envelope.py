@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: MIT
+"""How far may rounding move each element of each stage?
+
+The recipe is walked once more with a variance V beside every value.  sigma = sqrt(V) is the envelope; an element
+passes when |got - golden| <= 8 sigma + floor.  docs/tolerance.md derives the terms, the comments here name them.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    u: float            # unit roundoff of the accumulator
+    s: float            # of a stored intermediate, 0 where the accumulator's type is stored
+    o: float            # of a matmul operand, 0 where operands enter as they are
+    floor: float        # absolute error that costs nothing
+    largest: float
+    bits: int           # significand of the dtype that tensors have, hidden bit included
+    quantum: float      # its smallest subnormal
+
+    # A rounding error is uniform within +-u of the value: its variance is u^2/3.
+    @property
+    def U(self):
+        return self.u ** 2 / 3
+
+    @property
+    def T(self):
+        return self.s ** 2 / 3
+
+    @property
+    def O(self):  # noqa: E743
+        return self.o ** 2 / 3
+
+
+def _profile(name, u, s, o, floor, largest, bits, quantum):
+    return name, Profile(name, 2.0 ** u, 2.0 ** s if s else 0.0, 2.0 ** o if o else 0.0, 2.0 ** floor, largest, bits, 2.0 ** quantum)
+
+
+_F32_MAX = (2 - 2.0 ** -23) * 2.0 ** 127
+
+# 16 bit: u = 2^-23 because tensor cores truncate while they accumulate; tf32: o = 2^-10 because some hardware
+# truncates operands.  A tf32 tensor is stored as float32, only the multiplier sees fewer bits.
+PROFILES = dict((
+    _profile("float64", -53, 0, 0, -500, np.finfo(np.float64).max, 53, -1074),
+    _profile("float32", -24, 0, 0, -124, _F32_MAX, 24, -149),
+    _profile("tf32", -23, 0, -10, -124, _F32_MAX, 24, -149),
+    _profile("float16", -23, -11, 0, -24, 65504.0, 11, -24),
+    _profile("bfloat16", -23, -8, 0, -124, (2 - 2.0 ** -7) * 2.0 ** 127, 8, -133),
+))
+
+
+def _rounded(profile, x):
+    """x to the dtype's significand, half to even, as if its range had no upper end."""
+    _, exponent = np.frexp(x)
+    quantum = np.maximum(np.ldexp(1.0, exponent - profile.bits), profile.quantum)
+    return np.where(np.isfinite(x), np.rint(x / quantum) * quantum, x)
+
+
+def round_to(profile, x):
+    """x rounded to the profile's dtype, as float64; what overflows is infinite."""
+    x = np.asarray(x, np.float64)
+    if profile.name == "float64":
+        return x
+    with np.errstate(all="ignore"):
+        y = _rounded(profile, x)
+        return np.where(np.abs(y) > profile.largest, np.copysign(np.inf, y), y)
+
+
+def _residue(profile, x):
+    """rounded x - x.  Not a variance: equal values have equal residues, which add up instead of averaging out."""
+    if not profile.s:
+        return np.zeros_like(x)
+    return np.where(np.isfinite(x), _rounded(profile, x) - x, 0.0)
+
+
+def _store(profile, x):
+    """An intermediate that a 16-bit kernel keeps in its own dtype; below floor the spacing no longer shrinks."""
+    return profile.T * np.maximum(x * x, profile.floor ** 2)
+
+
+def _partial_sums(a, w):
+    """Sum, sum of squares and sum of magnitudes of the partial sums of a[r] . w[c], terms in natural order.
+
+    Rows go in blocks that stay in the cache: E = 768 against S = 4096 would otherwise stream 25 MB per term.
+    """
+    rows, n, cols = a.shape[0], a.shape[1], w.shape[0]
+    total, squares, sizes = (np.zeros((rows, cols)) for _ in range(3))
+    at_once = max(1, 16384 // max(1, cols))
+    wt = np.ascontiguousarray(w.T)
+    for r in range(0, rows, at_once):
+        block = slice(r, r + at_once)
+        left, p, p2, p1 = np.ascontiguousarray(a[block].T), total[block], squares[block], sizes[block]
+        for k in range(n):
+            p += left[k][:, None] * wt[k]
+            p2 += p * p
+            p1 += np.abs(p)
+    return total, squares, sizes
+
+
+def _summation(a, w, b=0.0):
+    """y[r, c] = sum over k of t = a[r, k] w[c, k];  sum t^2;  R of y + b, the rounding of that sum in units of U."""
+    n = a.shape[1]
+    y, squares, sizes = _partial_sums(a, w)
+    t2 = (a * a) @ (w * w).T
+    magnitude = np.abs(a) @ np.abs(w).T
+    R = n * np.maximum(np.maximum(t2, y * y), np.maximum(b * b, (y + b) ** 2))      # a rounding per term; the bias may start the sum or end it
+    R = np.maximum(R, squares)                                                      # partial sums that grow large and cancel
+    R = np.maximum(R, (sizes + n * np.abs(b)) ** 2 / 16)                            # errors that lean one way: truncation, equal terms
+    R = np.maximum(R, n * magnitude ** 2 / 48)                                      # partial sums of any other order
+    return y, t2, R
+
+
+def _dot(profile, a, Va, w, Vw=None, b=None):
+    """Value and variance of a @ w.T + b for a (rows, n), w (columns, n).  Vw None: exact weights."""
+    y, t2, R = _summation(a, w, 0.0 if b is None else b)
+    V = Va @ (w * w).T                                                              # errors that came with the operands
+    if Vw is not None:
+        V = V + (a * a) @ Vw.T + Va @ Vw.T
+    V = V + 2 * profile.O * np.maximum(t2, y * y)                                   # short operands; y^2: all terms short by the same factor
+    V = V + profile.U * R
+    if b is None:
+        return y, V
+    return y + b, V + profile.U * (y + b) ** 2                                      # the addition of the bias itself
+
+
+def _projection(profile, x, w, b):
+    """x (N, length, in) @ w.T + b.  Inputs and parameters are exact."""
+    flat = x.reshape(-1, x.shape[-1])
+    y, V = _dot(profile, flat, np.zeros_like(flat), w, None, b)
+    return (V + _store(profile, y)).reshape(x.shape[0], x.shape[1], w.shape[0])
+
+
+def _heads(V, H, length):
+    """(N, S, E) -> (N, H, length, D).  Rows appended after the S real ones (bias_k, bias_v, zeros) are exact."""
+    N, S, E = V.shape
+    out = np.zeros((N, H, length, E // H))
+    out[:, :, :S] = V.reshape(N, S, H, E // H).transpose(0, 2, 1, 3)
+    return out
+
+
+def _scores(profile, q, Vq, k, Vk, scores):
+    """q k^T / sqrt(D) of one head."""
+    D = q.shape[1]
+    _, V = _dot(profile, q, Vq, k, Vk)
+    V = V / D + 2 * profile.U * scores ** 2                                         # sqrt(D) and the scaling, one rounding each
+    return V + _store(profile, scores)
+
+
+def _mask(profile, inputs, shape, S):
+    """Two float masks are added before they reach the scores: one rounding where a + b is finite.  Else exact."""
+    N, H, L, _ = shape
+    V = np.zeros(shape)
+    a, b = inputs.get("attn_mask"), inputs.get("key_padding_mask")
+    if a is None or b is None or np.asarray(a).dtype.kind != "f" or np.asarray(b).dtype.kind != "f":
+        return V
+    a = np.asarray(a, np.float64)
+    a = a.reshape(N, H, L, S) if a.ndim == 3 else a[None, None]
+    b = np.asarray(b, np.float64).reshape(N, 1, 1, S)
+    rounding = profile.U * (a * a + b * b) + _store(profile, a + b)
+    V[..., :S] = np.where(np.isfinite(a + b), rounding, 0.0)
+    return V
+
+
+def _masked_scores(profile, V, Vmask, s):
+    """scores + mask: the addition rounds again."""
+    V = V + Vmask + profile.U * s * s + _store(profile, s)
+    return np.where(np.isneginf(s), 0.0, V)
+
+
+def _normaliser(profile, s, m, p):
+    """V_l of each row: the error of log sum exp.  It moves the whole row by one factor, so it is carried apart."""
+    open_ = ~np.isneginf(s)
+    n = s.shape[-1]
+    lse = m + np.log(np.where(open_, np.exp(s - m), 0.0).sum(-1, keepdims=True))
+    climb = np.cumsum(np.where(open_, p, 0.0), -1).sum(-1, keepdims=True)
+    climb = np.maximum(climb, n - climb)                                            # summed forwards or backwards, errors leaning one way
+    V = profile.U * (16 + np.maximum(n, climb ** 2 / 16))                           # exp, reciprocal or log; then the sum of the row
+    V = V + 2 * profile.U * np.maximum(m * m, lse * lse)                            # log-sum-exp form: exp(s - lse) rounds lse itself
+    return np.where(open_.any(-1, keepdims=True), V, 0.0)
+
+
+def _exponents(profile, s, m, V):
+    """V(s_j) as the exponential sees it: s - m is rounded, and rounded again where exp2 folds a constant in."""
+    return np.where(np.isneginf(s), 0.0, V + 2 * profile.U * (s - m) ** 2)
+
+
+def _softmax(profile, s, Vs, p):
+    """V(p_j) without the normaliser's p_j^2 V_l.  A score moves its own weight by p_j (1 - p_j), the others by -p_j p_k."""
+    shared = (p * p * Vs).sum(-1, keepdims=True)
+    V = p * p * np.maximum(0.0, (1 - 2 * p) * Vs + shared)
+    V = V + 16 * profile.U * p * p                                                  # exp of a few ulp, the division
+    return np.where(np.isneginf(s), 0.0, V + _store(profile, p))
+
+
+def _mix_row(profile, p, v, k, c, Vs, Vv, Vq, s, raw):
+    """V(c_d) of one row of one head without its sum: p Vs s raw (S'), v k Vv (S', D), c Vq (D).
+
+    Values enter as v - c wherever the weights move: a change of the weights that keeps their sum sees no offset.
+    """
+    away = v - c
+    pc = p[:, None] * away
+    V = (p * p * Vs) @ away ** 2                                                    # each score's own error
+    V = V + (16 * profile.U + profile.T) * ((p * p) @ (v * v))                      # each weight's rounding; unnormalised weights too, so not centred
+    V = V + (p * p) @ Vv                                                            # the values' errors
+    V = V + (Vq / len(Vq)) @ (k.T @ pc) ** 2                                        # an error of q is common to all keys
+    scale = ((s - p @ s) @ pc) ** 2
+    scale = np.maximum(scale, ((raw - p @ raw) @ pc) ** 2)                          # the mask is added before the scale or after it
+    V = V + 2 * max(profile.U, profile.O) * scale                                   # an error of the scale is common to all scores
+    if profile.s:                                                                   # equal values round equally: these add up
+        V = V + (_residue(profile, p) @ away) ** 2
+        V = V + (p @ _residue(profile, v)) ** 2
+        V = V + (_residue(profile, s) @ pc) ** 2
+    return V
+
+
+def _mix(profile, p, v, k, c, Vs, Vv, Vq, s, raw):
+    """V(c) without V_l of one head: p Vs s raw (L, S'), v k Vv (S', D), c Vq (L, D)."""
+    masked = np.isneginf(s)
+    p, s = np.where(masked, 0.0, p), np.where(masked, 0.0, s)
+    raw = np.where(masked | ~np.isfinite(raw), 0.0, raw)
+    # What is not finite here is masked in every row whose result is finite, and must not meet a weight of 0 as NaN.
+    k, Vv = np.where(np.isfinite(k), k, 0.0), np.where(np.isfinite(Vv), Vv, 0.0)
+    V = np.zeros_like(c)
+    for i in range(len(c)):
+        V[i] = _mix_row(profile, p[i], v, k, c[i], Vs[i], Vv, Vq[i], s[i], raw[i])
+    _, t2, R = _summation(p, v.T)
+    V = V + 2 * profile.O * np.maximum(t2, c * c) + profile.U * R
+    return V + _store(profile, c)
+
+
+def _output(profile, c, V, Vl, w, b):
+    """out_proj of (N, H, L, D): the normaliser moves a head's c_d together, so its share of the sum is squared as a whole."""
+    N, H, L, D = c.shape
+    rows = c.transpose(0, 2, 1, 3).reshape(N * L, H * D)
+    y, out = _dot(profile, rows, V.transpose(0, 2, 1, 3).reshape(N * L, H * D), w, None, b)
+    out = (out + _store(profile, y)).reshape(N, L, H * D)
+    for h in range(H):
+        out = out + Vl[:, h] * (c[:, h] @ w[:, h * D:(h + 1) * D].T) ** 2
+    return out
+
+
+def _mean(profile, p, V, Vl, s, mean):
+    """The average over heads.  The normalisers of two heads may lean the same way: they are added before they are squared."""
+    H = p.shape[1]
+    masked = np.isneginf(s)
+    p = np.where(masked, 0.0, p)
+    out = V.sum(1) / H ** 2 + (p * np.sqrt(Vl)).sum(1) ** 2 / H ** 2
+    out = out + profile.U * mean ** 2 * (H + 1)                                     # the sum over heads and the division
+    return out + np.where(masked.all(1), 0.0, _store(profile, mean))
+
+
+def _arguments(inputs):
+    """query key value as (N, length, features) in float64, whatever layout they came in."""
+    arguments = []
+    for name in ("query", "key", "value"):
+        x = np.asarray(inputs[name], np.float64)
+        if x.ndim == 2:
+            x = x[None]
+        elif not int(inputs.get("batch_first", 0)):
+            x = x.transpose(1, 0, 2)
+        arguments.append(x)
+    return arguments
+
+
+def _parameters(inputs, E):
+    """[(weight, bias or None)] of q, k, v."""
+    if inputs.get("in_proj_weight") is not None:
+        weights = np.asarray(inputs["in_proj_weight"], np.float64).reshape(3, E, -1)
+    else:
+        weights = [np.asarray(inputs[n + "_proj_weight"], np.float64) for n in "qkv"]
+    bias = inputs.get("in_proj_bias")
+    biases = [None] * 3 if bias is None else np.asarray(bias, np.float64).reshape(3, E)
+    return list(zip(weights, biases))
+
+
+def _variances(stages, inputs, profile):
+    q, k, v, s, p, c = (np.asarray(stages[n], np.float64) for n in
+                        ("q_heads", "k_heads", "v_heads", "masked_scores", "attn_weights", "head_outputs"))
+    raw = np.asarray(stages["scores"], np.float64)
+    N, H, L, D = q.shape
+    S, E = _arguments(inputs)[1].shape[1], H * D
+    V = {}
+
+    for name, x, (w, b) in zip("qkv", _arguments(inputs), _parameters(inputs, E)):
+        V[name + "_proj"] = _projection(profile, x, w, b)
+        V[name + "_heads"] = _heads(V[name + "_proj"], H, stages[name + "_heads"].shape[2])
+
+    Vq = V["q_heads"] + _store(profile, q)                                          # kernels store the scaled q once more
+    V["scores"] = np.zeros(s.shape)
+    for n, h in np.ndindex(N, H):
+        V["scores"][n, h] = _scores(profile, q[n, h], Vq[n, h], k[n, h], V["k_heads"][n, h], raw[n, h])
+    V["mask"] = _mask(profile, inputs, s.shape, S)
+    V["masked_scores"] = _masked_scores(profile, V["scores"], V["mask"], s)
+
+    m = s.max(-1, keepdims=True, initial=-np.inf)
+    Vl = _normaliser(profile, s, m, p)
+    Vs = _exponents(profile, s, m, V["masked_scores"])
+    Vp = _softmax(profile, s, Vs, p)
+    V["attn_weights"] = Vp + np.where(np.isneginf(s), 0.0, p * p * Vl)
+
+    Vc = np.zeros(c.shape)
+    for n, h in np.ndindex(N, H):
+        Vc[n, h] = _mix(profile, p[n, h], v[n, h], k[n, h], c[n, h], Vs[n, h], V["v_heads"][n, h], Vq[n, h], s[n, h], raw[n, h])
+    V["head_outputs"] = Vc + Vl * c * c
+    V["merged"] = V["head_outputs"].transpose(0, 2, 1, 3).reshape(N, L, E)
+
+    bias = inputs.get("out_proj.bias")
+    V["output"] = _output(profile, c, Vc, Vl, np.asarray(inputs["out_proj.weight"], np.float64),
+                          None if bias is None else np.asarray(bias, np.float64))
+    if "attn_weights_mean" in stages:
+        V["attn_weights_mean"] = _mean(profile, p, Vp, Vl, s, np.asarray(stages["attn_weights_mean"], np.float64))
+    return V
+
+
+def envelope(stages, inputs, profile):
+    """{stage: sigma} for every stage given.  Stages that only rearrange exact numbers have sigma 0."""
+    with np.errstate(all="ignore"):
+        V = _variances(stages, inputs, profile)
+        sigma = {}
+        for name, value in stages.items():
+            value = np.asarray(value, np.float64)
+            root = np.sqrt(V[name]) if name in V else np.zeros(value.shape)
+            sigma[name] = np.where(np.isfinite(value) & ~np.isnan(root), root, 0.0)
+    return sigma
+
+
+def applies(stages, sigma, profile):
+    """None, or why this profile cannot judge these stages."""
+    with np.errstate(all="ignore"):
+        for name in ("q_proj", "k_proj", "v_proj", "scores", "masked_scores", "head_outputs", "output"):
+            x = np.abs(np.asarray(stages[name], np.float64))
+            top = np.where(np.isfinite(x), x, 0.0).max(initial=0.0)
+            if top > profile.largest:
+                return "%s reaches %.3g, beyond the largest %s" % (name, top, profile.name)
+
+        s = np.asarray(stages["masked_scores"], np.float64)
+        if s.size == 0:
+            return None
+        J = s.argmax(-1)[..., None]
+        m = np.take_along_axis(s, J, -1)
+        Vs = _exponents(profile, s, m, np.asarray(sigma["masked_scores"]) ** 2)
+        tau = np.sqrt(Vs + np.take_along_axis(Vs, J, -1))
+        rival = np.isfinite(s) & (np.arange(s.shape[-1]) != J)
+        # Rounding may change which key leads, or by how much, by more than a first-order walk can tell.
+        open_ = rival & (tau > 0.25) & ((m - s) - 8 * tau < -np.log(profile.floor))
+        if open_.any():
+            return "the softmax is not determined: rounding moves scores that compete by %.3g" % tau[open_].max()
+    return None
