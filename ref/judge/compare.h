@@ -9,8 +9,11 @@
 #define QKVEC_COMPARE_H
 
 #include "../recipe/envelope.h"
-#include "../recipe/policy.h"
-#include "../store/vector.h"
+
+/* The second line: over this many measured elements or more, the rms error in
+ * sigma stays below the limit. Catches what hides below 8 everywhere. */
+#define NOISE_ELEMENTS 64
+#define NOISE_LIMIT 2.0
 
 /* One element, and how far it is off. */
 struct element {
@@ -28,7 +31,7 @@ struct comparison {
     size_t measured;             /* elements with a sigma above 0, both numbers finite */
     double squares;              /* sum of error_sigma^2 over the measured */
     struct element worst;
-    char reason[160];            /* "" when passed: a wrong shape, elements out of bounds, or noise */
+    char reason[240];            /* "" when passed: a wrong shape, elements out of bounds, or noise */
 };
 
 /* Shapes first, then classes (NaN, +inf and -inf match only themselves), then
@@ -36,29 +39,5 @@ struct comparison {
  * elements or more, rms(error_sigma) < 2. Two NaN match; -0 equals 0. */
 void compare_stage(struct comparison *c, enum mha_stage stage, const struct array *got,
                    const struct array *expected, const struct array *sigma, const struct profile *p);
-
-/* One legitimate answer: its stages, and how far rounding may move them. */
-struct answer {
-    const struct policy *policy;
-    struct array stage[STAGES];
-    struct array sigma[STAGES];
-};
-
-/* Every legitimate answer to a vector under a profile. */
-struct truth {
-    const struct profile *profile;
-    struct answer answer[POLICIES];    /* answers of them, pytorch first */
-    size_t answers;
-    const char *not_applicable;        /* NULL, or why the profile cannot decide this vector */
-};
-
-/* The stored golden stages where there are any and rounded is 0; the interpreter
- * computes what is missing, and everything when the numbers of v have been
- * rounded to another type (rounded is 1). NULL, or a sentence. */
-const char *truth_make(struct truth *truth, const struct vector *v, int rounded, const struct profile *p);
-
-/* The same answers with the envelope of another profile. */
-const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p);
-void truth_free(struct truth *truth);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "compare.h"
+#include "truth.h"
 
 enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP, OUTCOME_CRASH, OUTCOME_TIMEOUT, OUTCOME_ERROR, OUTCOMES };
 extern const char *const outcome_names[OUTCOMES];    /* "pass" "fail" "skip" "crash" "timeout" "error" */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Letters: k stage, m element of a whole array.
+ */
+#include "truth.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+/* What the file holds goes before what the interpreter computes: then a
+ * disagreement of the interpreter is seen, and is not judged by itself. */
+static void take_stored(struct answer *a, const struct vector *v)
+{
+    FOR(k, STAGES) {
+        const char *policy = k < POLICY_FIRST_STAGE ? NULL : a->policy->name;
+        const struct npz_array *stored = a->stage[k].v ? vector_stage(v, policy, "", a->stage[k].name) : NULL;
+        if (stored)
+            FOR(m, a->stage[k].size) a->stage[k].v[m] = npz_value(stored, m);
+    }
+}
+
+/* Is b another answer than a, or the same numbers again? */
+static int differs(const struct answer *a, const struct answer *b)
+{
+    FOR(k, STAGES) if (a->stage[k].v) FOR(m, a->stage[k].size) {
+        double x = a->stage[k].v[m], y = b->stage[k].v[m];
+        if (x != y && !(isnan(x) && isnan(y)))
+            return 1;
+    }
+    return 0;
+}
+
+static void answer_free(struct answer *a)
+{
+    mha_free(a->stage);
+    mha_free(a->sigma);
+}
+
+/* A file with golden stages lists its policies; elsewhere a policy counts where
+ * it changes something. */
+static const char *answer_make(struct answer *a, const struct vector *v, int rounded, const struct policy *policy)
+{
+    const char *error;
+
+    *a = (struct answer){ .policy = policy };
+    if ((error = mha_alloc(a->stage, &v->in)))
+        return error;
+    if ((error = mha_alloc(a->sigma, &v->in))) {
+        mha_free(a->stage);
+        return error;
+    }
+    policy_forward(a->stage, &v->in, policy);
+    if (!rounded)
+        take_stored(a, v);
+    return NULL;
+}
+
+const char *truth_make(struct truth *truth, const struct vector *v, int rounded, const struct profile *p)
+{
+    int golden = vector_stage(v, NULL, "", "output") != NULL;
+    const char *error = NULL;
+
+    *truth = (struct truth){ 0 };
+    FOR(k, POLICIES) {
+        struct answer *a = &truth->answer[truth->answers];
+        if (golden && !vector_has_policy(v, policies[k].name))
+            continue;
+        if ((error = answer_make(a, v, rounded, &policies[k])))
+            break;
+        if (!golden && k > 0 && !differs(&truth->answer[0], a))
+            answer_free(a);
+        else
+            truth->answers++;
+    }
+    if (!error)
+        error = truth_change_profile(truth, v, p);
+    if (error)
+        truth_free(truth);
+    return error;
+}
+
+const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p)
+{
+    const char *error;
+
+    truth->profile = p;
+    truth->not_applicable = NULL;
+    FOR(k, truth->answers) {
+        struct answer *a = &truth->answer[k];
+        if ((error = envelope(a->sigma, a->stage, &v->in, p)))
+            return error;
+        if (!truth->not_applicable)
+            truth->not_applicable = envelope_applies(a->sigma, a->stage, p);
+    }
+    return NULL;
+}
+
+void truth_free(struct truth *truth)
+{
+    FOR(k, truth->answers) answer_free(&truth->answer[k]);
+    truth->answers = 0;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* The envelope on numbers that a reader can check on paper. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "recipe/envelope.h"
+
+#define U32 (0x1p-48 / 3)
+#define TB (0x1p-16 / 3)       /* bfloat16 storage */
+
+static struct array t[STAGES], sigma[STAGES];
+
+/* One item, one head; every weight is the identity times its scale. */
+struct tiny { struct mha_in in; double x[8], w[12], b[6], o[4]; };
+
+static void walk(const struct mha_in *in, const char *profile)
+{
+    cr_assert_null(mha_alloc(t, in));
+    cr_assert_null(mha_alloc(sigma, in));
+    mha_forward(t, in);
+    cr_assert_null(envelope(sigma, t, in, profile_named(profile)));
+}
+
+static void done(void)
+{
+    mha_free(t);
+    mha_free(sigma);
+}
+
+static void near(double got, double wanted)
+{
+    cr_assert(fabs(got - wanted) <= 1e-12 * fabs(wanted), "got %.17g, wanted %.17g", got, wanted);
+}
+
+/* E = H = D = 1, L = 1, S keys; q = 3x - 1, k = key, v = value, output = 2 c + 1. */
+static struct tiny one_channel(size_t S)
+{
+    struct tiny a = { .x = { 2, 0, 1, 2 }, .w = { 3, 1, 1 }, .b = { -1, 0.5, 0.25 }, .o = { 2, 1 } };
+    a.in = (struct mha_in){ .N = 1, .L = 1, .S = S, .E = 1, .Ek = 1, .Ev = 1, .H = 1, .batched = 1, .batch_first = 1 };
+    return a;
+}
+
+static void point(struct tiny *a)
+{
+    a->in.query = a->x;
+    a->in.key = a->in.value = a->x + 1;
+    a->in.in_proj_weight = a->w;
+    a->in.in_proj_bias = a->b;
+    a->in.out_proj_weight = a->o;
+    a->in.out_proj_bias = a->o + 1;
+}
+
+Test(profile, rounds_to_its_type)
+{
+    const struct profile *h = profile_named("float16"), *b = profile_named("bfloat16");
+
+    cr_assert_eq(profile_round(h, 1 + 0x1p-11), 1.0);                 /* a tie goes to even */
+    cr_assert_eq(profile_round(h, 1 + 3 * 0x1p-11), 1 + 0x1p-9);
+    cr_assert_eq(profile_round(h, 65519), 65504.0);
+    cr_assert_eq(profile_round(h, 65520), INFINITY);
+    cr_assert_eq(profile_round(h, -1e9), -INFINITY);
+    cr_assert_eq(profile_round(h, 0x1p-25), 0.0);                     /* half of the smallest: to even */
+    cr_assert_eq(profile_round(h, 0x1.8p-24), 0x1p-23);
+    cr_assert_eq(profile_round(b, 1 + 0x1p-8), 1.0);
+    cr_assert_eq(profile_round(b, 1 + 0x1.8p-8), 1 + 0x1p-7);
+    cr_assert_eq(profile_round(b, 0x1p-133), 0x1p-133);
+    cr_assert_eq(profile_round(profile_named("float32"), 0.1), (double)0.1f);
+    cr_assert_eq(profile_round(profile_named("tf32"), 0.1), (double)0.1f);
+    cr_assert_eq(profile_round(profile_named("float64"), 0.1), 0.1);
+    cr_assert(isnan(profile_round(h, NAN)));
+    cr_assert_null(profile_named("float8"));
+}
+
+Test(profile, knows_every_float16)
+{
+    const struct profile *h = profile_named("float16");
+
+    for (int e = -24; e <= 15; e++)
+        for (int m = 0; m < 1024; m++) {
+            double x = e < -14 ? ldexp(m, -24) : ldexp(1024 + m, e - 10);
+            if (x <= 65504)
+                cr_assert_eq(profile_round(h, x), x);
+        }
+}
+
+Test(envelope, projection_of_one_term)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    walk(&a.in, "float32");
+    /* t = 6, b = -1: R = max(36, 36, (6+1)^2/16, 36/48) = 36; then the bias is added: 25 */
+    near(sigma[Q_PROJ].v[0], sqrt(U32 * (36 + 25)));
+    near(sigma[Q_HEADS].v[0], sigma[Q_PROJ].v[0]);
+    cr_assert_eq(sigma[Q_WEIGHT].v[0], 0);
+    cr_assert_eq(sigma[MASK].v[0], 0);
+    done();
+}
+
+Test(envelope, no_bias_no_addition)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    a.in.in_proj_bias = NULL;
+    walk(&a.in, "float32");
+    near(sigma[Q_PROJ].v[0], sqrt(U32 * 36));
+    done();
+}
+
+Test(envelope, one_key_leaves_only_the_normaliser)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    walk(&a.in, "float32");
+    double m = t[MASKED_SCORES].v[0];
+    cr_assert_eq(t[ATTN_WEIGHTS].v[0], 1);
+    cr_assert_eq(m, 2.5);                                             /* q = 5, k = 0 + 0.5 */
+    near(sigma[ATTN_WEIGHTS].v[0], sqrt(U32 * (16 + 1 + 2 * m * m + 16)));
+    near(sigma[ATTN_WEIGHTS_MEAN].v[0], sqrt(U32 * 16 + U32 * (17 + 2 * m * m) + 2 * U32));
+    done();
+}
+
+Test(envelope, the_score_sums_its_parts)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    walk(&a.in, "float32");
+    /* q = 5, k = 0.5: Vq = 61 U; Vk: t = 0, b = 0.5: R = 0.25, bias 0.25: 0.5 U */
+    double Vq = 61 * U32, Vk = 0.5 * U32, dot = Vq * 0.25 + 25 * Vk + Vq * Vk + U32 * 6.25;
+    near(sigma[SCORES].v[0], sqrt(dot + 2 * U32 * 6.25));
+    near(sigma[MASKED_SCORES].v[0], sqrt(dot + 3 * U32 * 6.25));
+    done();
+}
+
+Test(envelope, sixteen_bits_are_stored)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    walk(&a.in, "bfloat16");
+    double U = 0x1p-46 / 3;
+    near(sigma[Q_PROJ].v[0], sqrt(U * 61 + TB * 25));
+    near(sigma[ATTN_WEIGHTS].v[0], sqrt(U * (16 + 1 + 2 * 6.25 + 16) + TB));
+    done();
+}
+
+Test(envelope, masked_entries_are_exact)
+{
+    struct tiny a = one_channel(3);
+    unsigned char hidden[3] = { 0, 1, 0 };
+    point(&a);
+    a.in.attn_mask = (struct mask){ .ndim = 2, .masked = hidden };
+    walk(&a.in, "bfloat16");
+    cr_assert_eq(sigma[MASKED_SCORES].v[1], 0);
+    cr_assert_eq(sigma[ATTN_WEIGHTS].v[1], 0);
+    cr_assert_eq(sigma[ATTN_WEIGHTS_MEAN].v[1], 0);
+    cr_assert_gt(sigma[SCORES].v[1], 0);
+    cr_assert_gt(sigma[ATTN_WEIGHTS].v[2], 0);
+    done();
+}
+
+Test(envelope, a_fully_masked_row_has_no_sigma)
+{
+    struct tiny a = one_channel(3);
+    unsigned char hidden[3] = { 1, 1, 1 };
+    point(&a);
+    a.in.key_padding_mask = (struct mask){ .ndim = 2, .masked = hidden };
+    walk(&a.in, "float32");
+    for (int j = 0; j < 3; j++)
+        cr_assert_eq(sigma[ATTN_WEIGHTS].v[j], 0);
+    cr_assert_eq(sigma[OUTPUT].v[0], 0);
+    cr_assert(isnan(t[OUTPUT].v[0]));
+    done();
+}
+
+Test(envelope, two_float_masks_round)
+{
+    struct tiny a = one_channel(2);
+    double f[2] = { 1000, 1 }, g[2] = { -1000, -INFINITY };
+    point(&a);
+    a.in.attn_mask = (struct mask){ .ndim = 2, .added = f };
+    a.in.key_padding_mask = (struct mask){ .ndim = 2, .added = g };
+    walk(&a.in, "float32");
+    near(sigma[MASK].v[0], sqrt(U32 * 2e6));
+    cr_assert_eq(sigma[MASK].v[1], 0);
+    cr_assert_gt(sigma[MASKED_SCORES].v[0], sigma[MASK].v[0]);
+    done();
+}
+
+Test(envelope, equal_values_do_not_feel_the_scores)
+{
+    struct tiny a = one_channel(3);
+    double value[3] = { 4, 4, 4 };
+    point(&a);
+    a.in.value = value;
+    walk(&a.in, "float32");
+    /* the mix of equal values stays put: what is left is rounding, not the softmax's slope */
+    cr_assert_lt(sigma[HEAD_OUTPUTS].v[0], 20 * 0x1p-24 * 4.25);
+    done();
+}
+
+Test(envelope, a_long_sum_that_cancels)
+{
+    enum { n = 64 };
+    static double x[n], w[3 * n * n], o[n * n];
+    struct mha_in in = { .N = 1, .L = 1, .S = 1, .E = n, .Ek = n, .Ev = n, .H = 1, .batched = 1, .batch_first = 1,
+                         .query = x, .key = x, .value = x, .in_proj_weight = w, .out_proj_weight = o };
+    for (int c = 0; c < n; c++) {
+        x[c] = 1;
+        w[c] = c < n / 2 ? 1 : -1;                                    /* row 0 of q: partial sums 1..32..0 */
+    }
+    walk(&in, "float32");
+    double partial2 = 0, partial = 0;
+    for (int k = 1; k <= n; k++) {
+        double P = k <= n / 2 ? k : n - k;
+        partial2 += P * P;
+        partial += P;
+    }
+    cr_assert_eq(t[Q_PROJ].v[0], 0);
+    near(sigma[Q_PROJ].v[0], sqrt(U32 * fmax(fmax(n * 64, partial2), fmax(partial * partial / 16, n * 4096.0 / 48))));
+    done();
+}
+
+Test(envelope, says_when_a_number_leaves_the_type)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    a.x[0] = 40000;
+    walk(&a.in, "float16");
+    cr_assert_str_eq(envelope_applies(sigma, t, profile_named("float16")), "a number leaves the range of the type");
+    cr_assert_null(envelope_applies(sigma, t, profile_named("float32")));
+    done();
+}
+
+Test(envelope, says_when_the_softmax_is_undetermined)
+{
+    struct tiny a = one_channel(3);
+    point(&a);
+    a.x[0] = 4000;
+    a.x[1] = 1, a.x[2] = 1.0078125, a.x[3] = -1;
+    walk(&a.in, "bfloat16");                                          /* scores near 18000, 94 apart */
+    cr_assert_str_eq(envelope_applies(sigma, t, profile_named("bfloat16")),
+                     "rounding of the scores leaves the softmax undetermined");
+    done();
+    walk(&a.in, "float32");
+    cr_assert_null(envelope_applies(sigma, t, profile_named("float32")));
+    done();
+}
+
+Test(envelope, empty_sizes)
+{
+    struct tiny a = one_channel(0);
+    point(&a);
+    walk(&a.in, "float32");
+    cr_assert_eq(t[OUTPUT].v[0], 1);                                  /* out_proj.bias */
+    cr_assert_gt(sigma[OUTPUT].v[0], 0);
+    done();
+    a.in.L = 0;
+    walk(&a.in, "bfloat16");
+    cr_assert_eq(t[OUTPUT].size, 0);
+    done();
+}
