@@ -11,8 +11,13 @@
 
 #include <stddef.h>
 
+#include "text.h"
+
 #define NPZ_DIMS 4
-#define NPZ_NAME 64
+#define NPZ_NAME 128
+#define NPZ_MEMBERS 4096                  /* in one file */
+#define NPZ_FILE_BYTES ((size_t)1 << 30)  /* of a file */
+#define NPZ_BYTES ((size_t)1 << 31)       /* of all its arrays */
 
 enum npz_type { NPZ_F2, NPZ_F4, NPZ_F8, NPZ_I8, NPZ_B1, NPZ_U1, NPZ_TYPES };
 
@@ -29,7 +34,7 @@ struct npz_array {
 struct npz {
     size_t count;
     struct npz_array *arrays;   /* in the order of the file */
-    char error[320];            /* the sentence of the last failure; names the member, what was found and what was wanted */
+    char error[SENTENCE];       /* the sentence of the last failure; names the member, what was found and what was wanted */
 };
 
 /* NULL, or what is wrong (the text is z->error; z is then empty). The sentence
@@ -42,6 +47,9 @@ const struct npz_array *npz_get(const struct npz *z, const char *name);
 
 /* Element i as a double, whatever the type (float16 is widened, true is 1). */
 double npz_value(const struct npz_array *a, size_t i);
+
+/* Element i becomes x, rounded to nearest even where the type is shorter. */
+void npz_set(struct npz_array *a, size_t i, double x);
 
 /* "<f4", "|b1", ... as the file spells it, and the bytes of an element. */
 const char *npz_type_name(enum npz_type type);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* float16: 1 bit of sign, 5 of exponent (biased by 15), 10 of fraction. */
+#include "npy.h"
+
+#include <math.h>
+
+double half_value(unsigned bits)
+{
+    int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
+    double x = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
+             : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+
+    return bits >> 15 ? -x : x;
+}
+
+/* To nearest, ties to even; from 65520 on that is infinity. */
+unsigned half_bits(double x)
+{
+    unsigned sign = signbit(x) ? 0x8000u : 0;
+    int exponent;
+
+    if (isnan(x))
+        return sign | 0x7E00;
+    x = fabs(x);
+    if (x >= 65520)
+        return sign | 0x7C00;
+    frexp(x, &exponent);
+    if (x == 0 || exponent < -13)
+        exponent = -13;    /* below 2^-14 the steps stay as they are there */
+    double steps = ldexp(x, 11 - exponent), whole = floor(steps), rest = steps - whole;
+    if (rest > 0.5 || (rest == 0.5 && fmod(whole, 2) == 1))
+        whole += 1;
+    /* A fraction that overflows carries into the exponent, as it should. */
+    return sign | (unsigned)((exponent + 13) * 1024 + (int)whole);
+}
