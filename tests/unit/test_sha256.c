@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/sha256.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static void expect(const char *text, size_t times, size_t piece, const char *want)
+{
+    struct sha256 s;
+    char hex[SHA256_HEX];
+    size_t length = strlen(text);
+
+    sha256_start(&s);
+    for (size_t k = 0; k < times; k++)
+        for (size_t from = 0; from < length; from += piece)
+            sha256_add(&s, text + from, length - from < piece ? length - from : piece);
+    sha256_finish(&s, hex);
+    cr_assert_str_eq(hex, want);
+}
+
+/* The examples of FIPS 180-4, whole and byte by byte. */
+Test(sha256, examples_of_the_standard)
+{
+    for (size_t piece = 1; piece < 200; piece += 66) {
+        expect("", 1, piece, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        expect("abc", 1, piece, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        expect("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1, piece,
+               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+        expect("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+               1, piece, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+    }
+}
+
+/* Lengths on both sides of the padding's edge at 56, and a million bytes. */
+Test(sha256, long_messages)
+{
+    expect("a", 1000000, 1, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    expect("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1, 64,
+           "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+}
+
+Test(sha256, of_a_file)
+{
+    const char *path = "test_sha256.tmp";
+    char hex[SHA256_HEX];
+    FILE *f = fopen(path, "wb");
+
+    cr_assert(f);
+    fputs("abc", f);
+    fclose(f);
+    cr_assert_null(sha256_file(hex, path));
+    cr_assert_str_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    remove(path);
+    cr_assert_str_eq(sha256_file(hex, path), "cannot be opened");
+}
