@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "vector_stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../recipe/policy.h"
+#include "member.h"
+
+#define WRONG(v, ...) say((v)->error, sizeof (v)->error, __VA_ARGS__)
+
+static const char *const prose[] = { "about", "made_by", "dtype" };
+static const char *const settings[] = { "format", "embed_dim", "kdim", "vdim", "num_heads", "batch_first", "add_zero_attn",
+                                        "is_causal", "dropout", "attn_mask", "key_padding_mask" };
+
+int vector_keeps(enum mha_stage stage)
+{
+    return stage > VALUE_ROWS && stage != OUT_WEIGHT_T;
+}
+
+static int among(const char *name, const char *const *list, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(name, list[k]) == 0)
+            return 1;
+    return 0;
+}
+
+static int is_input(const char *name)
+{
+    for (int k = 0; k < MEMBERS; k++)
+        if (strcmp(name, members[k].name) == 0)
+            return 1;
+    return among(name, settings, sizeof settings / sizeof *settings);
+}
+
+static const char *check_prose(struct vector *v, const struct npz_array *a)
+{
+    char shape[128];
+
+    if (a->type != NPZ_U1 || a->ndim != 1)
+        return WRONG(v, "%s: found %s of shape %s, wanted text: |u1 of one dimension", a->name, npz_type_name(a->type),
+                     npz_shape_text(shape, a));
+    size_t good = text_good(a->data, a->size);
+    if (good < a->size)
+        return WRONG(v, "%s: byte %zu is 0x%02x, wanted UTF-8 without control characters", a->name, good,
+                     ((const unsigned char *)a->data)[good]);
+    return NULL;
+}
+
+/* alt.POLICY.sigma.STAGE, of which all but STAGE may be absent. */
+static const char *check_stage(struct vector *v, const struct npz_array *a, const struct array t[STAGES])
+{
+    const char *name = a->name;
+    char found[128], wanted[128];
+    int sigma = 0, k;
+
+    if (strncmp(name, "alt.", 4) == 0) {
+        const char *policy = name + 4, *dot = strchr(policy, '.');
+        size_t n = dot ? (size_t)(dot - policy) : 0;
+        for (k = POLICY_PYTORCH + 1; k < POLICIES; k++)
+            if (strlen(policies[k].name) == n && memcmp(policy, policies[k].name, n) == 0)
+                break;
+        if (k == POLICIES)
+            return WRONG(v, "%s: no policy that is known (%s, %s)", a->name, policies[1].name, policies[2].name);
+        name = dot + 1;
+    }
+    if (strncmp(name, "sigma.", 6) == 0) {
+        sigma = 1;
+        name += 6;
+    }
+    for (k = 0; k < STAGES; k++)
+        if (vector_keeps((enum mha_stage)k) && strcmp(name, t[k].name) == 0)
+            break;
+    if (k == STAGES)
+        return name == a->name ? WRONG(v, "%s: no member of a vector file has this name", a->name)
+                               : WRONG(v, "%s: no stage is named %s", a->name, name);
+    if (!t[k].v)
+        return WRONG(v, "%s: found, although there is no in_proj_bias", a->name);
+    if (a->type != NPZ_F8)
+        return WRONG(v, "%s: found %s, wanted <f8", a->name, npz_type_name(a->type));
+    if (a->ndim != t[k].ndim || memcmp(a->shape, t[k].shape, sizeof a->shape)) {
+        struct npz_array b = { .ndim = t[k].ndim };
+        memcpy(b.shape, t[k].shape, sizeof b.shape);
+        return WRONG(v, "%s: found %s, wanted %s", a->name, npz_shape_text(found, a), npz_shape_text(wanted, &b));
+    }
+    for (size_t i = 0; sigma && i < a->size; i++)
+        if (!(((const double *)a->data)[i] >= 0))
+            return WRONG(v, "%s: element %zu is %g, wanted a standard deviation", a->name, i, ((const double *)a->data)[i]);
+    return NULL;
+}
+
+const char *vector_check_stages(struct vector *v)
+{
+    struct array t[STAGES];
+    const char *wrong = mha_alloc(t, &v->in);
+
+    if (wrong)
+        return WRONG(v, "%s", wrong);
+    for (size_t i = 0; !wrong && i < v->file.count; i++) {
+        const struct npz_array *a = &v->file.arrays[i];
+        if (among(a->name, prose, sizeof prose / sizeof *prose))
+            wrong = check_prose(v, a);
+        else if (!is_input(a->name))
+            wrong = check_stage(v, a, t);
+    }
+    mha_free(t);
+    return wrong;
+}
+
+const struct npz_array *vector_stage(const struct vector *v, const char *policy, const char *prefix, const char *stage)
+{
+    char name[NPZ_NAME];
+    int main_answer = !policy || strcmp(policy, policies[POLICY_PYTORCH].name) == 0;
+
+    snprintf(name, sizeof name, "%s%s%s%s%s", main_answer ? "" : "alt.", main_answer ? "" : policy, main_answer ? "" : ".",
+             prefix, stage);
+    return npz_get(&v->file, name);
+}
+
+int vector_has_policy(const struct vector *v, const char *policy)
+{
+    size_t n = strlen(policy);
+
+    if (strcmp(policy, policies[POLICY_PYTORCH].name) == 0)
+        return 1;
+    for (size_t i = 0; i < v->file.count; i++) {
+        const char *name = v->file.arrays[i].name;
+        if (strncmp(name, "alt.", 4) == 0 && strncmp(name + 4, policy, n) == 0 && name[4 + n] == '.')
+            return 1;
+    }
+    return 0;
+}
+
+char *vector_text(const struct vector *v, const char *member)
+{
+    const struct npz_array *a = npz_get(&v->file, member);
+    size_t n = a ? a->size * npz_type_size(a->type) : 0;
+    char *text = malloc(n + 1);
+
+    if (text) {
+        if (n)
+            memcpy(text, a->data, n);
+        text[n] = '\0';
+    }
+    return text;
+}
