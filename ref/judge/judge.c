@@ -88,11 +88,11 @@ static const struct profile *profile_met(const struct vector *v, struct truth *t
 }
 
 void judge(struct verdict *verdict, const struct vector *v, int rounded,
-           const struct array got[STAGES], const struct profile *p)
+           const struct array got[STAGES], const struct profile *p, enum scope scope)
 {
     struct truth truth;
     struct match match;
-    const char *error = truth_make(&truth, v, rounded, p);
+    const char *error = truth_make(&truth, v, rounded, p, scope);
 
     *verdict = (struct verdict){ .outcome = OUTCOME_ERROR, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
     snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
@@ -111,9 +111,11 @@ void judge(struct verdict *verdict, const struct vector *v, int rounded,
     verdict->first_wrong = match.first_wrong;
     verdict->worst = match.worst;
     verdict->noise = match.measured ? sqrt(match.squares / (double)match.measured) : NAN;
-    if (!got[OUTPUT].v) {
+    enum mha_stage required = scope == SCOPE_CORE ? HEAD_OUTPUTS : OUTPUT;
+    if (!got[required].v) {
         verdict->outcome = OUTCOME_FAIL;
-        snprintf(verdict->reason, sizeof verdict->reason, "output: not given, and it is the one that must be");
+        snprintf(verdict->reason, sizeof verdict->reason, "%s: not given, and it is the one that must be",
+                 truth.answer[0].stage[required].name);
     } else if (match.wrong_stages) {
         verdict->outcome = OUTCOME_FAIL;
         snprintf(verdict->reason, sizeof verdict->reason, "%s", match.reason);
@@ -141,7 +143,7 @@ static void answer_reference(struct door *self, struct result *result, const str
 
 struct door door_reference(void)
 {
-    return (struct door){ "reference interpreter", answer_reference, NULL };
+    return (struct door){ .name = "reference interpreter", .answer = answer_reference };
 }
 
 /* A member as a stage: any float type, whatever shape (compare_stage judges that). */
@@ -216,7 +218,7 @@ static void answer_results(struct door *self, struct result *result, const struc
 
 struct door door_results(struct door_results *where)
 {
-    return (struct door){ where->dir, answer_results, where };
+    return (struct door){ .name = where->dir, .answer = answer_results, .state = where };
 }
 
 /* ---- one vector ---- */
@@ -240,7 +242,7 @@ const char *judge_file(struct verdict *verdict, struct door *door, const char *p
     int rounded = vector_round(&v, round_to, p);
     door->answer(door, &result, &v, p);
     if (result.outcome == OUTCOME_PASS) {
-        judge(verdict, &v, rounded, result.got, p);
+        judge(verdict, &v, rounded, result.got, p, door->scope);
         if (!verdict->reason[0])
             memcpy(verdict->reason, result.reason, sizeof verdict->reason);
     } else {

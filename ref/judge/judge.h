@@ -26,11 +26,12 @@ struct verdict {
     char reason[512];                /* one sentence: why it failed, was skipped, ... "" for a plain pass */
 };
 
-/* Judge one set of results. got[k].v is NULL for a stage that was not given;
+/* Judge one set of results: output is required of a layer, head_outputs of a
+ * core. got[k].v is NULL for a stage that was not given;
  * got[k].name may be NULL then. v holds the numbers that the kernel was given
  * (rounded to the profile's type; rounded says whether that changed any). */
 void judge(struct verdict *verdict, const struct vector *v, int rounded,
-           const struct array got[STAGES], const struct profile *p);
+           const struct array got[STAGES], const struct profile *p, enum scope scope);
 
 /* What a kernel did with one vector. */
 struct result {
@@ -44,6 +45,7 @@ struct door {
     const char *name;                                                  /* of the kernel, for the report */
     void (*answer)(struct door *self, struct result *result, const struct vector *v, const struct profile *p);
     void *state;
+    enum scope scope;                                                  /* what its kernel computes */
 };
 
 /* The interpreter itself. */

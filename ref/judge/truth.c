@@ -32,6 +32,14 @@ static int differs(const struct answer *a, const struct answer *b)
     return 0;
 }
 
+void truth_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope)
+{
+    mha_projections(t, in);
+    if (scope == SCOPE_CORE)
+        for (int k = Q_HEADS; k <= V_HEADS; k++)
+            FOR(m, t[k].size) t[k].v[m] = profile_round(p, t[k].v[m]);
+}
+
 static void answer_free(struct answer *a)
 {
     mha_free(a->stage);
@@ -40,7 +48,8 @@ static void answer_free(struct answer *a)
 
 /* A file with golden stages lists its policies; elsewhere a policy counts where
  * it changes something. */
-static const char *answer_make(struct answer *a, const struct vector *v, int rounded, const struct policy *policy)
+static const char *answer_make(struct answer *a, const struct vector *v, int rounded,
+                               const struct policy *policy, const struct profile *p, enum scope scope)
 {
     const char *error;
 
@@ -51,23 +60,25 @@ static const char *answer_make(struct answer *a, const struct vector *v, int rou
         mha_free(a->stage);
         return error;
     }
-    policy_forward(a->stage, &v->in, policy);
-    if (!rounded)
+    truth_heads(a->stage, &v->in, p, scope);
+    policy_from_heads(a->stage, &v->in, policy);
+    if (!rounded && scope == SCOPE_LAYER)
         take_stored(a, v);
     return NULL;
 }
 
-const char *truth_make(struct truth *truth, const struct vector *v, int rounded, const struct profile *p)
+const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
+                       const struct profile *p, enum scope scope)
 {
     int golden = vector_stage(v, NULL, "", "output") != NULL;
     const char *error = NULL;
 
-    *truth = (struct truth){ 0 };
+    *truth = (struct truth){ .scope = scope };
     FOR(k, POLICIES) {
         struct answer *a = &truth->answer[truth->answers];
         if (golden && !vector_has_policy(v, policies[k].name))
             continue;
-        if ((error = answer_make(a, v, rounded, &policies[k])))
+        if ((error = answer_make(a, v, rounded, &policies[k], p, scope)))
             break;
         if (!golden && k > 0 && !differs(&truth->answer[0], a))
             answer_free(a);
@@ -89,7 +100,7 @@ const char *truth_change_profile(struct truth *truth, const struct vector *v, co
     truth->not_applicable = NULL;
     FOR(k, truth->answers) {
         struct answer *a = &truth->answer[k];
-        if ((error = envelope(a->sigma, a->stage, &v->in, p)))
+        if ((error = envelope(a->sigma, a->stage, &v->in, p, truth->scope)))
             return error;
         if (!truth->not_applicable)
             truth->not_applicable = envelope_applies(a->sigma, a->stage, p);

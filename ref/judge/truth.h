@@ -20,6 +20,7 @@ struct answer {
 /* Every legitimate answer to a vector under a profile. */
 struct truth {
     const struct profile *profile;
+    enum scope scope;
     struct answer answer[POLICIES];    /* answers of them, pytorch first */
     size_t answers;
     const char *not_applicable;        /* NULL, or why the profile cannot decide this vector */
@@ -27,8 +28,14 @@ struct truth {
 
 /* The stored golden stages where there are any and rounded is 0; the interpreter
  * computes what is missing, and everything when the numbers of v have been
- * rounded to another type (rounded is 1). NULL, or a sentence. */
-const char *truth_make(struct truth *truth, const struct vector *v, int rounded, const struct profile *p);
+ * rounded to another type (rounded is 1), or when the kernel begins at the heads
+ * (SCOPE_CORE: they are rounded to the type of p). NULL, or a sentence. */
+const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
+                       const struct profile *p, enum scope scope);
+
+/* The stages up to q_heads, k_heads and v_heads as a kernel of that scope sees
+ * them; t is made by mha_alloc. */
+void truth_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope);
 
 /* The same answers with the envelope of another profile. */
 const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p);

@@ -248,6 +248,20 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
 /* Scratch for the walk: one block, cut into pieces. */
 struct scratch { double *Vl, *Vc, *Vq, *Vs, *common, *lean; struct sums *sums; };
 
+static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
+                        const struct mha_in *in, const struct profile *p)
+{
+    struct units u = units_of(p);
+    size_t N = in->N, L = in->L, S = in->S;
+
+    project(V[Q_PROJ].v, &u, t[QUERY_ROWS].v, NULL, N * L, &t[Q_WEIGHT_T], t[Q_BIAS].v, w->sums);
+    project(V[K_PROJ].v, &u, t[KEY_ROWS].v, NULL, N * S, &t[K_WEIGHT_T], t[K_BIAS].v, w->sums);
+    project(V[V_PROJ].v, &u, t[VALUE_ROWS].v, NULL, N * S, &t[V_WEIGHT_T], t[V_BIAS].v, w->sums);
+    split_heads(&V[Q_HEADS], &V[Q_PROJ]);
+    split_heads(&V[K_HEADS], &V[K_PROJ]);
+    split_heads(&V[V_HEADS], &V[V_PROJ]);
+}
+
 static void core(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
                         const struct mha_in *in, const struct profile *p)
 {
@@ -313,10 +327,9 @@ static size_t largest(size_t a, size_t b)
 }
 
 const char *envelope(struct array V[STAGES], const struct array t[STAGES],
-                     const struct mha_in *in, const struct profile *p)
+                     const struct mha_in *in, const struct profile *p, enum scope scope)
 {
-    struct units u = units_of(p);
-    size_t N = in->N, H = in->H, L = in->L, S = in->S, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
+    size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
     size_t rows = N * H * L, wide = largest(E, 5 * D);
     struct scratch w = {
         .Vl = calloc(largest(rows, 1), sizeof(double)), .Vc = calloc(largest(rows * D, 1), sizeof(double)),
@@ -328,12 +341,8 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
 
     if (ok) {
         FOR(k, STAGES) if (V[k].v) memset(V[k].v, 0, V[k].size * sizeof(double));
-        project(V[Q_PROJ].v, &u, t[QUERY_ROWS].v, NULL, N * L, &t[Q_WEIGHT_T], t[Q_BIAS].v, w.sums);
-        project(V[K_PROJ].v, &u, t[KEY_ROWS].v, NULL, N * S, &t[K_WEIGHT_T], t[K_BIAS].v, w.sums);
-        project(V[V_PROJ].v, &u, t[VALUE_ROWS].v, NULL, N * S, &t[V_WEIGHT_T], t[V_BIAS].v, w.sums);
-        split_heads(&V[Q_HEADS], &V[Q_PROJ]);
-        split_heads(&V[K_HEADS], &V[K_PROJ]);
-        split_heads(&V[V_HEADS], &V[V_PROJ]);
+        if (scope == SCOPE_LAYER)
+            projections(V, &w, t, in, p);
         core(V, &w, t, in, p);
         output(V, &w, t, in, p);
         FOR(k, STAGES) if (V[k].v) FOR(m, V[k].size)

@@ -15,11 +15,15 @@
 /* An element passes when |got - golden| <= ENVELOPE_SIGMAS * sigma + floor. */
 #define ENVELOPE_SIGMAS 8.0
 
+/* Where a kernel begins: at the arguments, or at q_heads, k_heads and v_heads,
+ * which are then exact. */
+enum scope { SCOPE_LAYER, SCOPE_CORE };
+
 /* Fill sigma[k] (made by mha_alloc) for every stage of t, which the recipe has
  * computed from in. 0 where the stage is not finite, and where it is exact.
  * NULL, or a sentence when memory is out. */
 const char *envelope(struct array sigma[STAGES], const struct array t[STAGES],
-                     const struct mha_in *in, const struct profile *p);
+                     const struct mha_in *in, const struct profile *p, enum scope scope);
 
 /* NULL where the profile can decide these stages, or the reason why not: a
  * number leaves the type's range, or rounding leaves the softmax undetermined. */

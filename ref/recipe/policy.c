@@ -49,13 +49,18 @@ const struct policy policies[POLICIES] = {
     { "masked_ignored", "a key that is masked for every query is never read", masked_ignored, NULL },
 };
 
-void policy_forward(struct array t[STAGES], const struct mha_in *in, const struct policy *policy)
+void policy_from_heads(struct array t[STAGES], const struct mha_in *in, const struct policy *policy)
 {
-    mha_projections(t, in);
     if (policy->before_core)
         policy->before_core(t, in);
     mha_core(t, in);
     if (policy->before_output)
         policy->before_output(t, in);
     mha_output(t, in);
+}
+
+void policy_forward(struct array t[STAGES], const struct mha_in *in, const struct policy *policy)
+{
+    mha_projections(t, in);
+    policy_from_heads(t, in, policy);
 }

@@ -20,8 +20,9 @@ struct policy {
 enum { POLICY_PYTORCH, POLICY_ZERO_ROWS, POLICY_MASKED_IGNORED, POLICIES };
 extern const struct policy policies[POLICIES];
 
-/* The recipe under a policy. */
+/* The recipe under a policy, whole; and from q_heads, k_heads and v_heads on. */
 void policy_forward(struct array t[STAGES], const struct mha_in *in, const struct policy *policy);
+void policy_from_heads(struct array t[STAGES], const struct mha_in *in, const struct policy *policy);
 
 /* The first stage that a policy may change; all before it are the recipe's own. */
 #define POLICY_FIRST_STAGE MASKED_SCORES

@@ -19,7 +19,7 @@ static void walk(const struct mha_in *in, const char *profile)
     cr_assert_null(mha_alloc(t, in));
     cr_assert_null(mha_alloc(sigma, in));
     mha_forward(t, in);
-    cr_assert_null(envelope(sigma, t, in, profile_named(profile)));
+    cr_assert_null(envelope(sigma, t, in, profile_named(profile), SCOPE_LAYER));
 }
 
 static void done(void)
