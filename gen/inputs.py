@@ -58,7 +58,7 @@ def _open_every_row(masked, case, pad):
         for n in items:
             free = ~pad[n] if pad is not None else np.ones(case.S, bool)
             if free.any() and not (~rows[r, i] & free).any():
-                rows[r, i, np.flatnonzero(free)[int(w) % free.sum()]] = False
+                rows[r, i, np.flatnonzero(free)[int(w) % int(free.sum())]] = False
     return masked
 
 
