@@ -13,8 +13,4 @@ const char *npy_take(struct npz_array *a, unsigned char *bytes, size_t length, c
 /* The inverse: a whole member, to free, or NULL without memory. */
 unsigned char *npy_make(size_t *length, const struct npz_array *a);
 
-/* float16, which C11 has not. */
-double half_value(unsigned bits);
-unsigned half_bits(double x);
-
 #endif

@@ -38,29 +38,6 @@ const char *npz_shape_text(char text[128], const struct npz_array *a)
     return text;
 }
 
-double npz_value(const struct npz_array *a, size_t i)
-{
-    switch (a->type) {
-    case NPZ_F2: return half_value(((const uint16_t *)a->data)[i]);
-    case NPZ_F4: return (double)((const float *)a->data)[i];
-    case NPZ_F8: return ((const double *)a->data)[i];
-    case NPZ_I8: return (double)((const int64_t *)a->data)[i];
-    default:     return ((const unsigned char *)a->data)[i];
-    }
-}
-
-void npz_set(struct npz_array *a, size_t i, double x)
-{
-    switch (a->type) {
-    case NPZ_F2: ((uint16_t *)a->data)[i] = (uint16_t)half_bits(x); break;
-    case NPZ_F4: ((float *)a->data)[i] = (float)x; break;
-    case NPZ_F8: ((double *)a->data)[i] = x; break;
-    case NPZ_I8: ((int64_t *)a->data)[i] = (int64_t)x; break;
-    case NPZ_B1: ((unsigned char *)a->data)[i] = x != 0; break;
-    default:     ((unsigned char *)a->data)[i] = (unsigned char)x; break;
-    }
-}
-
 const struct npz_array *npz_get(const struct npz *z, const char *name)
 {
     for (size_t i = 0; i < z->count; i++)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "member.h"
-#include "vector_stage.h"
+#include "vector_check.h"
 
 const char *vector_put_stages(struct npz *z, const char *prefix, const struct array t[STAGES])
 {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "vector_stage.h"
+#include "vector_check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../recipe/policy.h"
 #include "member.h"
-
-#define WRONG(v, ...) say((v)->error, sizeof (v)->error, __VA_ARGS__)
 
 static const char *const prose[] = { "about", "made_by", "dtype" };
 static const char *const settings[] = { "format", "embed_dim", "kdim", "vdim", "num_heads", "batch_first", "add_zero_attn",
@@ -107,42 +103,4 @@ const char *vector_check_stages(struct vector *v)
     }
     mha_free(t);
     return wrong;
-}
-
-const struct npz_array *vector_stage(const struct vector *v, const char *policy, const char *prefix, const char *stage)
-{
-    char name[NPZ_NAME];
-    int main_answer = !policy || strcmp(policy, policies[POLICY_PYTORCH].name) == 0;
-
-    snprintf(name, sizeof name, "%s%s%s%s%s", main_answer ? "" : "alt.", main_answer ? "" : policy, main_answer ? "" : ".",
-             prefix, stage);
-    return npz_get(&v->file, name);
-}
-
-int vector_has_policy(const struct vector *v, const char *policy)
-{
-    size_t n = strlen(policy);
-
-    if (strcmp(policy, policies[POLICY_PYTORCH].name) == 0)
-        return 1;
-    for (size_t i = 0; i < v->file.count; i++) {
-        const char *name = v->file.arrays[i].name;
-        if (strncmp(name, "alt.", 4) == 0 && strncmp(name + 4, policy, n) == 0 && name[4 + n] == '.')
-            return 1;
-    }
-    return 0;
-}
-
-char *vector_text(const struct vector *v, const char *member)
-{
-    const struct npz_array *a = npz_get(&v->file, member);
-    size_t n = a ? a->size * npz_type_size(a->type) : 0;
-    char *text = malloc(n + 1);
-
-    if (text) {
-        if (n)
-            memcpy(text, a->data, n);
-        text[n] = '\0';
-    }
-    return text;
 }
