@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What the subcommands share. */
+#ifndef QKVEC_COMMAND_H
+#define QKVEC_COMMAND_H
+
+#include <stddef.h>
+
+#include "../store/corpus.h"
+#include "../store/text.h"
+#include "../store/vector.h"
+
+enum { CONFORMANT = 0, NOT_CONFORMANT = 1, NOT_JUDGED = 2 };    /* exit status */
+
+/* Each gets the arguments after its own name. */
+int command_check(int argc, char **argv);
+int command_export(int argc, char **argv);
+int command_list(int argc, char **argv);
+int command_run(int argc, char **argv);
+int command_show(int argc, char **argv);
+
+/* "qkvec: SUBJECT: sentence" on standard error. Returns NOT_JUDGED. */
+int complain(const char *subject, const char *format, ...) QKVEC_PRINTF(2, 3);
+
+/* An option takes a value or is a flag. */
+struct option {
+    const char *name;      /* "--profile" or "-o" */
+    const char **value;
+    int *flag;
+};
+
+/* Sort options (up to one without a name) from words, which move to the front
+ * of argv; "--name=value" and "--" are understood. Returns 0 to go on, 1 to
+ * leave with *status: help has been printed, or a complaint. */
+int options_read(int *words, int *status, int argc, char **argv, const struct option *options, const char *help);
+
+/* The vectors that words name, read from dir (NULL: the usual place). */
+struct wanted {
+    struct corpus corpus;
+    struct choice choice;
+};
+
+/* 0, or NOT_JUDGED after a complaint; then nothing is left to close. */
+int wanted_open(struct wanted *w, const char *dir, int words, char **word);
+void wanted_close(struct wanted *w);
+
+/* The one vector that word names, read. 0, or NOT_JUDGED after a complaint. */
+int wanted_one(struct vector *v, const char *dir, const char *word);
+
+/* Standard output or error is a terminal; and one that wants colours. */
+int terminal(int error);
+int terminal_colors(void);
+
+#endif

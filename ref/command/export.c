@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../judge/truth.h"
+#include "../store/file.h"
+#include "command.h"
+#include "numbers.h"
+
+static const char help[] =
+    "usage: qkvec export --c-header [OPTION...] VECTOR\n\n"
+    "A vector as a C header that needs nothing but <math.h>: arguments and parameters\n"
+    "(float), every stage and its sigma (double), sizes as macros, and how to compare.\n\n"
+    "  --c-header       the format (the only one)\n"
+    "  -o FILE.h        write it there; else to standard output\n"
+    "  --profile P      numbers and sigma for float64, float32, tf32, float16 or bfloat16\n"
+    "                   (default float32)\n"
+    "  --vectors DIR    where the vectors are\n\n"
+    "  qkvec export --c-header core/answer > answer.h\n"
+    "  qkvec export --c-header --profile float16 -o answer.h core/answer\n";
+
+/* "core/answer" and "out_proj.weight" as parts of C names; upper for macros. */
+#define IDENTIFIER 256
+static const char *identifier(char text[IDENTIFIER], const char *name, int upper)
+{
+    size_t k;
+
+    for (k = 0; name[k] && k + 1 < IDENTIFIER; k++) {
+        unsigned char c = (unsigned char)name[k];
+        text[k] = (char)(c >= 0x80 || !isalnum(c) ? '_' : upper ? toupper(c) : c);
+    }
+    text[k] = 0;
+    return text;
+}
+
+/* "core/answer" is enough of a path. */
+static const char *last_parts(const char *name)
+{
+    const char *last = strrchr(name, '/'), *from = last;
+
+    while (from && from > name && from[-1] != '/')
+        from--;
+    return last ? from : name;
+}
+
+static void put_number(FILE *f, const struct npz_array *a, size_t i, const struct profile *p)
+{
+    struct npz_array one = *a;
+    double x = npz_value(a, i);
+    float single;
+    char text[NUMBER];
+
+    if (a->type == NPZ_F4) {    /* the numbers that a kernel of this profile is given */
+        x = profile_round(p, x);
+        single = (float)x;
+        one.data = &single;
+        i = 0;
+    }
+    if (isnan(x))
+        fputs("NAN", f);
+    else if (isinf(x))
+        fputs(x < 0 ? "-INFINITY" : "INFINITY", f);
+    else {
+        number_text(text, &one, i, 0);
+        if (a->type == NPZ_F4 || a->type == NPZ_F8)
+            fprintf(f, "%s%s%s", text, strpbrk(text, ".e") ? "" : ".0", a->type == NPZ_F4 ? "f" : "");
+        else
+            fputs(text, f);
+    }
+}
+
+static void put_array(FILE *f, const struct npz_array *a, const char *prefix, const struct profile *p)
+{
+    const char *type = a->type == NPZ_F4 ? "float" : a->type == NPZ_F8 ? "double" : "unsigned char";
+    char name[IDENTIFIER], shape[128];
+
+    /* C knows no empty array: one number that nobody reads. */
+    fprintf(f, "\n/* %s */\nstatic const %s %s_%s[%zu] = {", npz_shape_text(shape, a), type, prefix,
+            identifier(name, a->name, 0), a->size ? a->size : 1);
+    for (size_t i = 0; i < a->size; i++) {
+        fputs(i % 8 ? " " : "\n    ", f);
+        put_number(f, a, i, p);
+        fputs(",", f);
+    }
+    fputs(a->size ? "\n};\n" : " 0 };\n", f);
+}
+
+static void put_sizes(FILE *f, const struct vector *v, const char *macro, const struct profile *p)
+{
+    const struct mha_in *in = &v->in;
+    size_t Sx = in->S + (in->bias_k != NULL) + (in->add_zero_attn != 0);
+    const struct { const char *name; size_t value; } sizes[] = {
+        { "N", in->N }, { "L", in->L }, { "S", in->S }, { "SX", Sx }, { "E", in->E }, { "EK", in->Ek }, { "EV", in->Ev },
+        { "H", in->H }, { "D", in->E / in->H }, { "BATCHED", (size_t)in->batched }, { "BATCH_FIRST", (size_t)in->batch_first },
+        { "ADD_ZERO_ATTN", (size_t)in->add_zero_attn }, { "IS_CAUSAL", (size_t)v->is_causal },
+    };
+
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        fprintf(f, "#define %s_%s %zu\n", macro, sizes[k].name, sizes[k].value);
+    fprintf(f, "#define %s_SIGMAS %g\n", macro, ENVELOPE_SIGMAS);
+    fprintf(f, "#define %s_FLOOR %.17g\n", macro, p->floor);
+}
+
+static void put_intro(FILE *f, const struct vector *v, const char *prefix, const char *macro, const char *about,
+                      const struct profile *p)
+{
+    fputs("/* ", f);
+    for (const char *c = v->name; *c; c++)
+        putc(*c == '*' || (unsigned char)*c < 0x20 ? '_' : *c, f);
+    fputs(": ", f);
+    for (const char *c = about; *c; c++)    /* prose must not end the comment */
+        fputs(*c == '*' && c[1] == '/' ? "* " : *c == '\n' ? "\n * " : (char[]){ *c, 0 }, f);
+    fprintf(f, "\n *\n"
+            " * Made by qkvec export. Arguments and parameters have PyTorch's names and layouts; stages are\n"
+            " * (N,L,E) or (N,H,L,S) whatever the layout of the arguments. sigma is the standard deviation\n"
+            " * that rounding may have under %s. A result is right when for every m\n"
+            " *\n"
+            " *     isnan(golden[m]) ? isnan(got[m])\n"
+            " *     : isinf(golden[m]) ? got[m] == golden[m]\n"
+            " *     : fabs(got[m] - golden[m]) <= %s_SIGMAS * sigma[m] + %s_FLOOR\n"
+            " *\n"
+            " * with golden and sigma as in %s_output and %s_sigma_output. Where arrays\n"
+            " * with alt_<policy> in their name exist, matching all of these is right as well.\n */\n",
+            p->name, macro, macro, prefix, prefix);
+}
+
+/* The stages and sigma of every answer, as arrays under the names that a vector file uses. */
+static const char *put_answers(struct npz *z, const struct truth *truth)
+{
+    const char *wrong = NULL;
+
+    for (size_t a = 0; a < truth->answers && !wrong; a++) {
+        struct array stage[STAGES], sigma[STAGES];
+        char prefix[NPZ_NAME];
+        memcpy(stage, truth->answer[a].stage, sizeof stage);
+        memcpy(sigma, truth->answer[a].sigma, sizeof sigma);
+        for (int k = 0; a > 0 && k < POLICY_FIRST_STAGE; k++)    /* the same as the main answer's */
+            stage[k].v = sigma[k].v = NULL;
+        prefix[0] = 0;
+        if (a)
+            snprintf(prefix, sizeof prefix, "alt.%.40s.", truth->answer[a].policy->name);
+        if (!(wrong = vector_put_stages(z, prefix, stage))) {
+            strcat(prefix, "sigma.");
+            wrong = vector_put_stages(z, prefix, sigma);
+        }
+    }
+    return wrong;
+}
+
+static void put_header(FILE *f, const struct vector *v, const struct npz *answers, const char *about, const struct profile *p)
+{
+    char name[IDENTIFIER], prefix[IDENTIFIER + 8], macro[IDENTIFIER + 8];
+
+    snprintf(prefix, sizeof prefix, "qkvec_%s", identifier(name, last_parts(v->name), 0));
+    snprintf(macro, sizeof macro, "QKVEC_%s", identifier(name, last_parts(v->name), 1));
+    put_intro(f, v, prefix, macro, about, p);
+    fprintf(f, "#ifndef %s_H\n#define %s_H\n\n#include <math.h>\n\n", macro, macro);
+    put_sizes(f, v, macro, p);
+    for (size_t k = 0; k < v->file.count; k++) {    /* arguments and parameters: neither prose, nor numbers of ours */
+        const struct npz_array *a = &v->file.arrays[k];
+        if (a->ndim > 0 && (a->type == NPZ_F4 || a->type == NPZ_B1))
+            put_array(f, a, prefix, p);
+    }
+    for (size_t k = 0; k < answers->count; k++)
+        put_array(f, &answers->arrays[k], prefix, p);
+    fputs("\n#endif\n", f);
+}
+
+static double round_to(const void *profile, double x)
+{
+    return profile_round(profile, x);
+}
+
+static int export(struct vector *v, const char *out, const struct profile *p)
+{
+    struct truth truth;
+    struct npz answers = { 0 };
+    struct file_out file;
+    char error[SENTENCE], *about = vector_text(v, "about");
+    const char *wrong = about ? truth_make(&truth, v, vector_round(v, round_to, p), p, SCOPE_LAYER) : "not enough memory";
+    int status = 0;
+
+    if (wrong) {
+        free(about);
+        return complain(v->name, "%s", wrong);
+    }
+    if (truth.not_applicable)
+        status = complain(v->name, "not applicable to %s: %s", p->name, truth.not_applicable);
+    else if ((wrong = put_answers(&answers, &truth)))
+        status = complain(v->name, "%s", wrong);
+    else if (!out)
+        put_header(stdout, v, &answers, about, p);
+    else if ((wrong = file_create(&file, out, error)))
+        status = complain(out, "%s", wrong);
+    else {
+        put_header(file.stream, v, &answers, about, p);
+        if ((wrong = file_close(&file, 1, error)))
+            status = complain(out, "%s", wrong);
+    }
+    npz_free(&answers);
+    truth_free(&truth);
+    free(about);
+    return status;
+}
+
+int command_export(int argc, char **argv)
+{
+    const char *dir = NULL, *out = NULL, *profile = "float32";
+    int c_header = 0, words, status;
+    const struct option options[] = {
+        { "--vectors", &dir, NULL }, { "-o", &out, NULL }, { "--profile", &profile, NULL },
+        { "--c-header", NULL, &c_header }, { NULL, NULL, NULL },
+    };
+    struct vector v;
+
+    if (options_read(&words, &status, argc, argv, options, help))
+        return status;
+    if (words != 1)
+        return complain("export", "name one vector; see qkvec export --help");
+    if (!c_header)
+        return complain("export", "name the format: --c-header");
+    if (!profile_named(profile))
+        return complain(profile, "no such profile; wanted float64, float32, tf32, float16 or bfloat16");
+    if ((status = wanted_one(&v, dir, argv[0])))
+        return status;
+    status = export(&v, out, profile_named(profile));
+    vector_free(&v);
+    return status;
+}

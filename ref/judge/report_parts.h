@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What the formats of a report share. */
+#ifndef QKVEC_REPORT_PARTS_H
+#define QKVEC_REPORT_PARTS_H
+
+#include "report.h"
+
+typedef void report_writer(FILE *f, const struct report *report, const char *const stage[STAGES]);
+report_writer report_text, report_tap, report_junit, report_json;
+
+/* "core" of "core/answer"; "files" of what lies outside the corpus. */
+#define CATEGORY 64
+const char *report_category(char category[CATEGORY], const struct verdict *verdict);
+
+/* "conformant", "not conformant", "nothing was judged" */
+const char *report_outcome(const struct report *report);
+
+/* "output[0,2,3]: got 0.25, expected 0.5, sigma 1e-08, off by 2.5e+07 sigma"; "" where there is no element. */
+#define ELEMENT 256
+const char *report_element(char text[ELEMENT], const struct verdict *verdict, const char *const stage[STAGES]);
+
+/* "You asked for float32; these results are tf32."; "" where there is nothing to say. */
+#define FINDING 128
+const char *report_finding(char text[FINDING], const struct verdict *verdict);
+
+#endif
