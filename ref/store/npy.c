@@ -92,7 +92,7 @@ static const char *shape_of(struct npz_array *a, struct cursor *c, char *error)
         if (c->p == first)
             return say(error, SENTENCE, "%s: bad .npy header: dimension %d is no number", a->name, a->ndim);
         if (a->ndim == NPZ_DIMS)
-            return say(error, SENTENCE, "%s: more than %d dimensions", a->name, NPZ_DIMS);
+            return say(error, SENTENCE, "%s: found more than %d dimensions, wanted at most that", a->name, NPZ_DIMS);
         a->shape[a->ndim++] = (size_t)x;
         product *= x ? x : 1;
         if (product > NPZ_BYTES)
@@ -189,8 +189,12 @@ static const char *take(struct npz_array *a, unsigned char *b, size_t length, ch
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
         return say(error, SENTENCE, "%s: .npy version %u.%u, wanted 1.0 (2.0 and 3.0 are read too)", a->name, b[6], b[7]);
     fixed = b[6] == 1 ? 10 : 12;
-    uint32_t size = b[6] == 1 ? get16(b + 8) : length < 12 ? UINT32_MAX : get32(b + 8);
-    if (size > 0xFFFF || size > length - fixed)
+    if (length < fixed)
+        return say(error, SENTENCE, "%s: .npy breaks off after %zu bytes", a->name, length);
+    uint32_t size = b[6] == 1 ? get16(b + 8) : get32(b + 8);
+    if (size > 0xFFFF)
+        return say(error, SENTENCE, "%s: .npy header of %lu bytes, wanted at most 65535", a->name, (unsigned long)size);
+    if (size > length - fixed)
         return say(error, SENTENCE, "%s: .npy header of %lu bytes in a member of %zu", a->name, (unsigned long)size, length);
     at = fixed + size;
     if ((wrong = header(a, &(struct cursor){ b + fixed, b + at }, error)))

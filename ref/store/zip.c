@@ -164,7 +164,7 @@ const char *zip_next(struct zip_member *m, int *more, struct zip *z)
     m->crc = get32(p + 16);
     show_name(m->shown, m->name, name);
     if (flags & (ENCRYPTED | HIDDEN))
-        return say(z->error, SENTENCE, "%s: encrypted", m->shown);
+        return say(z->error, SENTENCE, "%s: encrypted, wanted stored or deflated", m->shown);
     if (m->method != 0 && m->method != 8)
         return say(z->error, SENTENCE, "%s: compression method %u (%s), wanted stored or deflated",
                    m->shown, m->method, method_name(m->method));
