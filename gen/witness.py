@@ -39,7 +39,7 @@ def run(members, case, dtype, **options):
 
 
 def differences(name, got, golden, sigma, profile):
-    """None or a sentence, and the errors in sigma. NaN and infinities are classes."""
+    """None or a sentence, and the errors beyond the floor in sigma. NaN and infinities are classes."""
     if got.shape != golden.shape:
         return f"{name}: shape {got.shape} in place of {golden.shape}", np.empty(0)
     finite = np.isfinite(golden)
@@ -50,7 +50,7 @@ def differences(name, got, golden, sigma, profile):
         return f"{name}: {np.sum(~classes)} elements are finite, NaN or infinite in only one of the two", np.empty(0)
     bad = finite & ~(error <= 8 * sigma + profile.floor)
     measured = finite & (sigma > 0)
-    ratio = error[measured] / sigma[measured]
+    ratio = np.maximum(error[measured] - profile.floor, 0) / sigma[measured]
     if bad.any():
         return f"{name}: {bad.sum()} elements outside the {profile.name} envelope, worst {ratio.max(initial=0):.3g} sigma", ratio
     return None, ratio
