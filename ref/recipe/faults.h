@@ -21,6 +21,7 @@ struct fault {
 
 extern const struct fault faults[];    /* in the order of faults.txt */
 extern const size_t fault_count;
+extern const struct fault fault_none;    /* the recipe itself, in the same form */
 
 const struct fault *fault_named(const char *name);    /* NULL where there is none */
 
