@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A vector as a kernel sees it: struct qkvec_call and its buffers.
+ *
+ * All inputs lie in one block of memory and all outputs in another, at offsets
+ * that a plan holds. So a block may be anything (malloc, a shared mapping of
+ * two processes), the plan may be sent somewhere else, and only call_bind()
+ * makes addresses of it.
+ */
+#ifndef QKVEC_CALL_H
+#define QKVEC_CALL_H
+
+#include "../include/qkvec/kernel.h"
+#include "judge.h"
+
+enum call_input {
+    CALL_QUERY, CALL_KEY, CALL_VALUE, CALL_IN_PROJ_WEIGHT, CALL_Q_WEIGHT, CALL_K_WEIGHT, CALL_V_WEIGHT,
+    CALL_IN_PROJ_BIAS, CALL_OUT_WEIGHT, CALL_OUT_BIAS, CALL_BIAS_K, CALL_BIAS_V, CALL_ATTN_MASK,
+    CALL_KEY_PADDING_MASK, CALL_MASK, CALL_Q_HEADS, CALL_K_HEADS, CALL_V_HEADS,
+    CALL_INPUTS
+};
+
+/* In the order of the bits of *written. */
+enum call_output { CALL_OUTPUT, CALL_ATTN_WEIGHTS, CALL_ATTN_WEIGHTS_MEAN, CALL_HEAD_OUTPUTS, CALL_OUTPUTS };
+
+/* As the members of struct qkvec_call. */
+extern const char *const call_input_names[CALL_INPUTS], *const call_output_names[CALL_OUTPUTS];
+
+/* Where one array is, in bytes from the begin of its block. */
+struct call_slot {
+    int there;              /* 0: the kernel gets NULL. An empty array is there */
+    size_t at, bytes;       /* its numbers */
+    size_t first, past;     /* the room that is its own: [first, past) holds the numbers */
+};
+
+/* How arrays are laid out. page 0: side by side, 64-byte aligned. Otherwise
+ * each has pages of its own with an unused page before and behind, and its
+ * numbers end (at_end) or begin exactly where its pages do. */
+struct call_layout { size_t page; int at_end; };
+
+struct call_plan {
+    struct qkvec_call call;                  /* sizes, types and flags; no addresses */
+    struct call_slot in[CALL_INPUTS], out[CALL_OUTPUTS];
+    size_t in_bytes, out_bytes;              /* of the two blocks; never 0 */
+};
+
+/* What a call of this scope looks like. v is rounded to the type of p already. */
+void call_plan(struct call_plan *plan, const struct vector *v, const struct profile *p,
+               enum scope scope, struct call_layout layout);
+
+/* Write all inputs into a block of plan->in_bytes. Bytes that belong to a room
+ * but to no number become 0xFF, which is NaN in every type. NULL, or a sentence. */
+const char *call_fill(void *in, const struct call_plan *plan, const struct vector *v,
+                      const struct profile *p, enum scope scope);
+
+/* The call itself, over blocks that hold what the plan says. */
+void call_bind(struct qkvec_call *call, const struct call_plan *plan, const void *in, void *out,
+               uint32_t *written, char reason[QKVEC_REASON]);
+
+/* Fill the outputs' rooms with a pattern: as numbers, signalling NaN, which no
+ * computation gives. There are two, pass 0 and 1. */
+void call_blank(void *out, const struct call_plan *plan, int pass);
+
+/* After the kernel: is an output that it said to have written partly as
+ * call_blank left it, or what was around it changed? "" or a sentence. */
+void call_inspect(char sentence[256], const void *out, const struct call_plan *plan, int pass, uint32_t written);
+
+/* The outputs that are written, as stages (malloc'd). NULL, or a sentence. */
+const char *call_read(struct array got[STAGES], const void *out, const struct call_plan *plan, uint32_t written);
+
+/* What the kernel returned, as an outcome: PASS goes on to be judged. */
+void call_outcome(struct result *result, int returned, const char reason[QKVEC_REASON]);
+
+/* Read and write number i of an array of that type. */
+double call_get(const void *from, uint32_t dtype, size_t i);
+void call_put(void *to, uint32_t dtype, size_t i, double x);
+size_t call_number_bytes(uint32_t dtype);
+uint32_t call_dtype(const struct profile *p);    /* QKVEC_FLOAT32, ... */
+
+/* ---- in this process, unguarded: for tests and benchmarks ---- */
+
+typedef int call_kernel(const struct qkvec_call *call);
+
+struct call {
+    struct call_plan plan;
+    struct qkvec_call call;     /* ready to be handed to a kernel, any number of times */
+    void *in, *out;
+    uint32_t written;
+    char reason[QKVEC_REASON];
+};
+
+const char *call_make(struct call *c, const struct vector *v, const struct profile *p, enum scope scope);
+void call_free(struct call *c);
+
+/* A door to a function. state must outlive it. */
+struct door_call { call_kernel *kernel; };
+struct door door_call(struct door_call *state, const char *name, enum scope scope);
+
+#endif
