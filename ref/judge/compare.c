@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Letters: k stage, m element of a whole array, a axis.
+ * Letters: m element of a whole array, k axis.
  */
 #include "compare.h"
+#include "axes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
-
-/* What the axes of a stage are, for messages. */
-static const char *const axes[STAGES] = {
-    [QUERY_ROWS] = "NLE", [KEY_ROWS] = "NSC", [VALUE_ROWS] = "NSC",
-    [Q_WEIGHT] = "EE", [K_WEIGHT] = "EC", [V_WEIGHT] = "EC", [Q_BIAS] = "E", [K_BIAS] = "E", [V_BIAS] = "E",
-    [Q_WEIGHT_T] = "EE", [K_WEIGHT_T] = "CE", [V_WEIGHT_T] = "CE",
-    [Q_PROJ] = "NLE", [K_PROJ] = "NSE", [V_PROJ] = "NSE",
-    [Q_HEADS] = "NHLD", [K_HEADS] = "NHXD", [V_HEADS] = "NHXD",
-    [MASK] = "NHLX", [SCORES] = "NHLX", [MASKED_SCORES] = "NHLX", [ATTN_WEIGHTS] = "NHLX",
-    [HEAD_OUTPUTS] = "NHLD", [MERGED] = "NLE", [OUT_WEIGHT_T] = "EE", [OUTPUT] = "NLE", [ATTN_WEIGHTS_MEAN] = "NLX",
-};
-
-static const char *letter(char c)
-{
-    static const char *const names[] = { "N", "L", "S", "E", "H", "D", "S'", "C" };
-    static const char order[] = "NLSEHDXC";
-    return names[strchr(order, c) - order];
-}
 
 /* "(3, 4, 10)" */
 static void shape_text(char text[112], const struct array *a)
@@ -37,54 +20,38 @@ static void shape_text(char text[112], const struct array *a)
     snprintf(text + at, 112 - (size_t)at, a->ndim == 1 ? ",)" : ")");
 }
 
-/* Which order of the wanted axes has the found shape? order[k] is the wanted
- * axis that stands at place k. Tries every one; a stage has at most 4 axes. */
-static int reordered(int order[4], const struct array *found, const struct array *wanted)
+/* The order of the wanted axes that has the found shape, or -1. */
+static int reordered(const struct array *found, const struct array *wanted)
 {
-    int n = wanted->ndim, total = 1;
+    int order[4], n = wanted->ndim;
 
-    if (found->ndim != n)
-        return 0;
-    for (int k = 2; k <= n; k++)
-        total *= k;
-    for (int which = 0; which < total; which++) {
-        int rest = which, free_axes[4] = { 0, 1, 2, 3 }, fits = 1;
-        for (int k = 0; k < n; k++) {
-            int choices = n - k, pick = rest % choices;
-            rest /= choices;
-            order[k] = free_axes[pick];
-            for (int a = pick; a + 1 < choices; a++)
-                free_axes[a] = free_axes[a + 1];
+    for (int which = 1; found->ndim == n && which < axis_orders(n); which++) {
+        int fits = 1;
+        axis_order(order, which, n);
+        for (int k = 0; k < n; k++)
             fits = fits && found->shape[k] == wanted->shape[order[k]];
-        }
         if (fits)
-            return 1;
+            return which;
     }
-    return 0;
+    return -1;
 }
 
 /* A wrong shape: what was found, what was wanted, and the transpose that would explain it. */
 static void describe_shape(char reason[240], enum mha_stage stage, const struct array *found, const struct array *wanted)
 {
-    char is[112], want[112], names[64] = "";
-    int order[4], at = 0;
+    char is[112], want[112], names[48], other[48];
+    int which = reordered(found, wanted), n = wanted->ndim;
 
     shape_text(is, found);
     shape_text(want, wanted);
-    for (int k = 0; k < wanted->ndim; k++)
-        at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", k ? ", " : "", letter(axes[stage][k]));
-    at = snprintf(reason, 240, "%s: found shape %s, wanted (%s) = %s", wanted->name, is, names, want);
+    int at = snprintf(reason, 240, "%s: found shape %s, wanted %s = %s", wanted->name, is,
+                      axis_text(names, stage, 0, n), want);
     if (at < 0 || at >= 240)
         return;
-    if (reordered(order, found, wanted)) {
-        at += snprintf(reason + at, 240 - (size_t)at, "; it looks like (");
-        for (int k = 0; k < wanted->ndim && at < 240; k++)
-            at += snprintf(reason + at, 240 - (size_t)at, "%s%s", k ? ", " : "", letter(axes[stage][order[k]]));
-        if (at < 240)
-            snprintf(reason + at, 240 - (size_t)at, "): transpose it");
-    } else if (found->ndim + 1 == wanted->ndim && wanted->shape[0] == 1) {
+    if (which > 0)
+        snprintf(reason + at, 240 - (size_t)at, "; it looks like %s: transpose it", axis_text(other, stage, which, n));
+    else if (found->ndim + 1 == n && wanted->shape[0] == 1)
         snprintf(reason + at, 240 - (size_t)at, "; unbatched results have N = 1 in front");
-    }
 }
 
 static void locate(struct element *e, enum mha_stage stage, const struct array *a, size_t m)

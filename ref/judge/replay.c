@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Letters: a what is returned, k stage, m element of a whole array.
+ */
+#include "replay.h"
+
+#include <math.h>
+
+#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+/* What a kernel's mistake is looked for in: what it returns, not how. */
+const enum mha_stage returned[RETURNED] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN, HEAD_OUTPUTS };
+
+static double round_to(const void *profile, double x)
+{
+    return profile_round(profile, x);
+}
+
+const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p)
+{
+    const char *error = vector_read(&s->v, e->path, e->name);
+
+    s->evidence = e;
+    if (error)
+        return "a vector cannot be read any more";
+    s->rounded = vector_round(&s->v, round_to, p);
+    if ((error = truth_make(&s->truth, &s->v, s->rounded, p, SCOPE_LAYER)))
+        vector_free(&s->v);
+    return error;
+}
+
+void scene_close(struct scene *s)
+{
+    truth_free(&s->truth);
+    vector_free(&s->v);
+}
+
+int scene_has_results(const struct evidence *e)
+{
+    FOR(a, RETURNED) if (e->got[returned[a]].v) return 1;
+    return 0;
+}
+
+const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p)
+{
+    const char *error;
+
+    if ((error = mha_alloc(r->stage, &s->v.in)))
+        return error;
+    if ((error = mha_alloc(r->sigma, &s->v.in))) {
+        mha_free(r->stage);
+        return error;
+    }
+    return fault_forward(r->stage, &s->v.in, f, p != &profiles[PROFILE_FLOAT64]);
+}
+
+void replay_close(struct replay *r)
+{
+    mha_free(r->stage);
+    mha_free(r->sigma);
+}
+
+int same_shape(const struct array *a, const struct array *b)
+{
+    int same = a->v && b->v && a->ndim == b->ndim;
+
+    for (int k = 0; same && k < b->ndim; k++)
+        same = a->shape[k] == b->shape[k];
+    return same;
+}
+
+/* How far one element of the kernel is from the replay, in the sum of the two
+ * sigmas; where the vector permits several answers, a NaN of the replay may be
+ * answered otherwise. */
+static double distance(double got, double replayed, double sigma, int open, const struct profile *p)
+{
+    if (isnan(replayed) && (open || isnan(got)))
+        return 0;
+    if (isfinite(got) && isfinite(replayed))
+        return fabs(got - replayed) / (sigma + p->floor / ENVELOPE_SIGMAS);
+    return got == replayed ? 0 : INFINITY;
+}
+
+/* Far beyond what any rounding does: saves the envelope of a hopeless fault. */
+static int hopeless(const struct scene *s, const struct array got[STAGES], const struct array replayed[STAGES], const struct profile *p)
+{
+    double loss = fmin(0.5, 1e4 * fmax(p->u, fmax(p->s, p->o)));
+
+    FOR(a, RETURNED) {
+        const struct array *g = &got[returned[a]], *r = &replayed[returned[a]];
+        double top = 0;
+        if (!same_shape(g, r))
+            continue;
+        FOR(m, r->size) if (isfinite(r->v[m])) top = fmax(top, fabs(r->v[m]));
+        FOR(m, r->size) {
+            if (isfinite(g->v[m]) && isfinite(r->v[m]) ? fabs(g->v[m] - r->v[m]) > loss * top + p->floor
+                                                       : distance(g->v[m], r->v[m], 1, s->truth.answers > 1, p) > 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+double replay_fit(struct replay *r, const struct scene *s, const struct profile *p)
+{
+    const struct array *got = s->evidence->got;
+    double worst = 0;
+    size_t compared = 0;
+
+    if (hopeless(s, got, r->stage, p) || envelope(r->sigma, r->stage, &s->v.in, p, SCOPE_LAYER))
+        return INFINITY;
+    FOR(a, RETURNED) {
+        enum mha_stage k = returned[a];
+        if (!same_shape(&got[k], &r->stage[k]))
+            continue;
+        FOR(m, got[k].size) {
+            double e = distance(got[k].v[m], r->stage[k].v[m], r->sigma[k].v[m] + s->truth.answer[0].sigma[k].v[m],
+                                s->truth.answers > 1, p);
+            if (!(e <= ENVELOPE_SIGMAS))
+                return INFINITY;
+            worst = fmax(worst, e);
+        }
+        compared += got[k].size;
+    }
+    return compared ? worst : INFINITY;
+}
+
+int replay_unnoticed(const struct replay *r, const struct scene *s, const struct profile *p)
+{
+    const struct array *got = s->evidence->got;
+    FOR(a, RETURNED) {
+        enum mha_stage k = returned[a];
+        const struct array *right = &s->truth.answer[0].stage[k], *sigma = &s->truth.answer[0].sigma[k];
+        if (!got[k].v)
+            continue;
+        FOR(m, right->size) {
+            int open = s->truth.answers > 1 && isnan(right->v[m]);
+            if (!open && distance(r->stage[k].v[m], right->v[m], sigma->v[m], 0, p) > ENVELOPE_SIGMAS)
+                return 0;
+        }
+    }
+    return 1;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* A fault replayed on a vector that a kernel was judged by. */
+#ifndef QKVEC_REPLAY_H
+#define QKVEC_REPLAY_H
+
+#include "../recipe/faults.h"
+#include "diagnose.h"
+
+/* What a kernel's mistake is looked for in: what it returns, not how. */
+enum { RETURNED = 4 };
+extern const enum mha_stage returned[RETURNED];
+
+/* One judged vector, read again. */
+struct scene {
+    const struct evidence *evidence;
+    struct vector v;
+    int rounded;
+    struct truth truth;
+};
+
+/* The inputs are rounded to p, as they were for the kernel. */
+const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p);
+void scene_close(struct scene *s);
+
+/* The kernel gave something to look at. */
+int scene_has_results(const struct evidence *e);
+
+/* Both are there, with one shape. */
+int same_shape(const struct array *a, const struct array *b);
+
+/* A fault's own stages on a vector, and how far rounding moves those. */
+struct replay { struct array stage[STAGES], sigma[STAGES]; };
+
+const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p);
+void replay_close(struct replay *r);
+
+/* The largest distance between the kernel's results and a fault's, in sigma;
+ * infinite where they do not fit, or nothing could be compared. */
+double replay_fit(struct replay *r, const struct scene *s, const struct profile *p);
+
+/* The fault would not have been noticed on this vector, by what the kernel gave. */
+int replay_unnoticed(const struct replay *r, const struct scene *s, const struct profile *p);
+
+#endif
