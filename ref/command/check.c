@@ -89,13 +89,17 @@ static void progress(size_t done, size_t count, const char *name)
     fflush(stderr);
 }
 
-static int judge_all(struct verdict *verdicts, struct door *door, const struct choice *choice, const struct settings *s)
+/* What the judging leaves behind, vector by vector. */
+struct findings { struct verdict *verdicts; struct evidence *evidence; };
+
+static int judge_all(struct findings *found, struct door *door, const struct choice *choice, const struct settings *s)
 {
     for (size_t k = 0; k < choice->count; k++) {
         const struct chosen *one = &choice->chosen[k];
         char error[600];
         progress(k, choice->count, one->name);
-        if (judge_file(&verdicts[k], door, one->path, one->name, s->profile, error)) {
+        found->evidence[k] = (struct evidence){ .path = one->path, .name = one->name, .verdict = &found->verdicts[k] };
+        if (judge_file(&found->verdicts[k], found->evidence[k].got, door, one->path, one->name, s->profile, error)) {
             progress(choice->count, choice->count, "");
             return complain(one->path, "%s", error);    /* a report without it would claim too much */
         }
@@ -108,14 +112,20 @@ static int check(const struct settings *s, const struct wanted *w)
 {
     struct door_results where = { .dir = s->results, .allow_missing = s->allow_missing };
     struct door door = s->results ? door_results(&where) : door_reference();
-    struct verdict *verdicts = calloc(w->choice.count ? w->choice.count : 1, sizeof *verdicts);
+    size_t count = w->choice.count, room = count ? count : 1;
+    struct findings found = { calloc(room, sizeof *found.verdicts), calloc(room, sizeof *found.evidence) };
+    struct diagnosis diagnosis;
+    const char *error;
     int status;
 
-    if (!verdicts)
-        return complain("check", "not enough memory for %zu verdicts", w->choice.count);
-    if (!(status = judge_all(verdicts, &door, &w->choice, s))) {
+    if (!found.verdicts || !found.evidence) {
+        status = complain("check", "not enough memory for %zu verdicts", count);
+    } else if (!(status = judge_all(&found, &door, &w->choice, s))) {
+        if ((error = diagnose(&diagnosis, found.evidence, count, s->profile)))
+            complain("check", "no diagnosis: %s", error);
         struct report report = {
-            .kernel = door.name, .profile = s->profile, .count = w->choice.count, .verdicts = verdicts,
+            .kernel = door.name, .profile = s->profile, .count = count, .verdicts = found.verdicts,
+            .diagnosis = error ? NULL : &diagnosis,
             .rerun = s->rerun, .color = s->format == REPORT_TEXT && terminal_colors(),
         };
         if (w->choice.count && w->choice.chosen[0].vector) {    /* those of the corpus come first */
@@ -127,7 +137,10 @@ static int check(const struct settings *s, const struct wanted *w)
         if (status == NOT_JUDGED)
             complain("check", "nothing was judged");
     }
-    free(verdicts);
+    for (size_t k = 0; found.evidence && k < count; k++)
+        mha_free(found.evidence[k].got);
+    free(found.verdicts);
+    free(found.evidence);
     return status;
 }
 

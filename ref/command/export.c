@@ -157,7 +157,7 @@ static void put_header(FILE *f, const struct vector *v, const struct npz *answer
     snprintf(prefix, sizeof prefix, "qkvec_%s", identifier(name, last_parts(v->name), 0));
     snprintf(macro, sizeof macro, "QKVEC_%s", identifier(name, last_parts(v->name), 1));
     put_intro(f, v, prefix, macro, about, p);
-    fprintf(f, "#ifndef %s_H\n#define %s_H\n\n#include <math.h>\n\n", macro, macro);
+    fprintf(f, "#ifndef %s_HEADER\n#define %s_HEADER\n\n#include <math.h>\n\n", macro, macro);
     put_sizes(f, v, macro, p);
     for (size_t k = 0; k < v->file.count; k++) {    /* arguments and parameters: neither prose, nor numbers of ours */
         const struct npz_array *a = &v->file.arrays[k];

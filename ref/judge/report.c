@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report_parts.h"
@@ -38,13 +39,20 @@ const char *report_category(char category[CATEGORY], const struct verdict *verdi
     return category;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
 void report_tally(struct tally *tally, const struct report *report, const char *category)
 {
     size_t noisy = 0, judged = 0;
-    double squares = 0;
+    double squares = 0, *noise = malloc((report->count + 1) * sizeof *noise);
     int none = 0;
 
-    *tally = (struct tally){ .worst = NAN, .noise = NAN };
+    *tally = (struct tally){ .worst = NAN, .noise = NAN, .typical = NAN };
     for (size_t k = 0; k < report->count; k++) {
         const struct verdict *v = &report->verdicts[k];
         char own[CATEGORY];
@@ -62,18 +70,25 @@ void report_tally(struct tally *tally, const struct report *report, const char *
         }
         if (isfinite(v->noise)) {
             squares += v->noise * v->noise;
+            if (noise)
+                noise[noisy] = v->noise;
             noisy++;
         }
         if (v->outcome == OUTCOME_SKIP)
             continue;
         judged++;
-        if (!v->meets)
+        if (!v->meets || (v->outcome != OUTCOME_PASS && v->meets <= v->profile))    /* right numbers, but not all */
             none = 1;
         else if (!tally->meets || v->meets > tally->meets)    /* profiles[] goes from the tightest to the loosest */
             tally->meets = v->meets;
     }
     if (noisy)
         tally->noise = sqrt(squares / (double)noisy);
+    if (noisy && noise) {
+        qsort(noise, noisy, sizeof *noise, by_size);
+        tally->typical = noise[noisy / 2];
+    }
+    free(noise);
     if (none || !judged)
         tally->meets = NULL;
 }

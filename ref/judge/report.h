@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "judge.h"
+#include "diagnose.h"
 
 enum report_format { REPORT_TEXT, REPORT_TAP, REPORT_JUNIT, REPORT_JSON, REPORT_FORMATS };
 extern const char *const report_formats[REPORT_FORMATS];    /* "text" "tap" "junit" "json" */
@@ -18,6 +18,7 @@ struct report {
     const char *corpus_version, *corpus_hash;    /* NULL: no vector of the corpus was among them */
     size_t count;
     const struct verdict *verdicts;
+    const struct diagnosis *diagnosis;           /* NULL: nothing failed that could be looked at */
     const char *rerun;              /* the command line that judges again, but for the vector's name */
     int color;                      /* text: with the terminal's colours */
 };
@@ -33,6 +34,7 @@ struct tally {
     double worst;                   /* error in sigma; NaN where none was measured */
     const char *worst_vector;
     double noise;                   /* rms over the noise of the vectors; NaN where none was measured */
+    double typical;                 /* the median of the same, which one bad vector does not move */
     size_t judged[STAGES];          /* in how many vectors a stage was compared */
     const struct profile *meets;    /* the tightest that all judged vectors meet; NULL where one meets none */
 };

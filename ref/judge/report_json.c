@@ -39,6 +39,7 @@ static void certificate(FILE *f, const struct report *report)
     text(f, ",\"meets\":", all.meets ? all.meets->name : NULL);
     number(f, ",\"worst_error_sigma\":", all.worst);
     number(f, ",\"noise\":", all.noise);
+    number(f, ",\"typical_error_sigma\":", all.typical);
     fputs("}", f);
 }
 
@@ -75,11 +76,26 @@ static void result(FILE *f, const struct verdict *v, const char *const stage[STA
     fputs("}", f);
 }
 
+static void mistake(FILE *f, const struct mistake *m)
+{
+    text(f, "{\"fault\":", m->name);
+    text(f, ",\"sentence\":", m->sentence);
+    fprintf(f, ",\"explains\":%zu,\"of\":%zu", m->explains, m->of);
+    number(f, ",\"error_sigma\":", m->error_sigma);
+    text(f, ",\"precision\":", m->precision ? m->precision->name : NULL);
+    fputs("}", f);
+}
+
 void report_json(FILE *f, const struct report *report, const char *const stage[STAGES])
 {
     fputs("{\"format\":1,\n", f);
     certificate(f, report);
-    fputs(",\n\"diagnosis\":[],\n\"results\":[", f);
+    fputs(",\n\"diagnosis\":[", f);
+    for (size_t k = 0; report->diagnosis && k < report->diagnosis->count; k++) {
+        fputs(k ? ",\n" : "\n", f);
+        mistake(f, &report->diagnosis->mistake[k]);
+    }
+    fputs("],\n\"results\":[", f);
     for (size_t k = 0; k < report->count; k++) {
         fputs(k ? ",\n" : "\n", f);
         result(f, &report->verdicts[k], stage);

@@ -22,7 +22,7 @@ static const char *in_sigma(char text[32], double x)
 {
     if (isnan(x))
         return strcpy(text, "-");
-    snprintf(text, 32, "%.3g sigma", x);
+    snprintf(text, 32, x < 100 ? "%.2f sigma" : "%.2e sigma", x);
     return text;
 }
 
@@ -78,14 +78,23 @@ static void item(FILE *f, const char *name, const char *text)
 /* Which stages were compared, and which of the weights were not. */
 static void judged_stages(FILE *f, const struct verdict *v, const char *const stage[STAGES])
 {
-    int some = 0;
+    int some = 0, count = 0, first = STAGES, last = 0;
 
-    if (!v->judged)
+    for (int k = 0; k < STAGES; k++)
+        if (v->judged >> k & 1) {
+            first = first == STAGES ? k : first;
+            last = k;
+            count++;
+        }
+    if (!count)
         return;
     fprintf(f, "  %-18s ", "judged");
-    for (int k = 0; k < STAGES; k++)
-        if (v->judged >> k & 1)
-            fprintf(f, "%s%s", some++ ? ", " : "", stage[k]);
+    if (count > 6)
+        fprintf(f, "%d stages from %s to %s", count, stage[first], stage[last]);
+    else
+        for (int k = first; k <= last; k++)
+            if (v->judged >> k & 1)
+                fprintf(f, "%s%s", some++ ? ", " : "", stage[k]);
     if (!(v->judged >> ATTN_WEIGHTS & 1) && !(v->judged >> ATTN_WEIGHTS_MEAN & 1))
         fputs("; weights not judged", f);
     fputs("\n", f);
@@ -111,7 +120,7 @@ static void failure(FILE *f, const struct report *report, const struct verdict *
         item(f, "nearest answer", word);
     }
     judged_stages(f, v, stage);
-    item(f, "meets", v->meets ? v->meets->name : "");
+    item(f, "meets", v->meets && v->meets > v->profile ? v->meets->name : "");
     item(f, "finding", report_finding(text, v));
     fprintf(f, "  %-18s %s ", "again", report->rerun);
     quote_shell(word, sizeof word, v->vector);
@@ -133,6 +142,47 @@ static void failures(FILE *f, const struct report *report, const char *const sta
     }
 }
 
+/* Which mistake it looks like. Several names: these vectors cannot tell them apart. */
+static void diagnosis(FILE *f, const struct report *report)
+{
+    const struct diagnosis *d = report->diagnosis;
+    char text[160], error[32];
+
+    if (!d || !d->failed)
+        return;
+    fputs("\n", f);
+    colored(f, report, bold, d->count ? "likely mistake" : "no listed mistake fits");
+    if (d->count > 1)
+        fprintf(f, " (one of these %zu: they fit alike)", d->count + d->more);
+    fputs("\n", f);
+    for (size_t k = 0; k < d->count; k++) {
+        const struct mistake *m = &d->mistake[k];
+        int at = snprintf(text, sizeof text, "explains %zu of %zu failures", m->explains, m->of);
+        if (!isnan(m->error_sigma))
+            at += snprintf(text + at, sizeof text - (size_t)at, ", within %s", in_sigma(error, m->error_sigma));
+        if (m->precision && !isnan(m->error_sigma))
+            snprintf(text + at, sizeof text - (size_t)at, ", in the precision of %s", m->precision->name);
+        item(f, m->name, text);
+        fprintf(f, "    %s\n", m->sentence);
+        if (m->seen[0])
+            fprintf(f, "    seen in %s\n", m->seen);
+    }
+    if (d->more)
+        fprintf(f, "  and %zu more\n", d->more);
+}
+
+static void note(FILE *f, const struct report *report, const struct verdict *v, const char *before, const char *text)
+{
+    int skipped = v->outcome == OUTCOME_SKIP;
+
+    colored(f, report, skipped ? yellow : bold, skipped ? "skip" : "note");
+    fputs(" ", f);
+    quote_plain(f, v->vector);
+    fprintf(f, ": %s", before);
+    quote_plain(f, text);
+    fputs("\n", f);
+}
+
 /* Skipped vectors with their reason, and passes that something is to be said about. */
 static void notes(FILE *f, const struct report *report)
 {
@@ -140,17 +190,15 @@ static void notes(FILE *f, const struct report *report)
 
     for (size_t k = 0; k < report->count; k++) {
         const struct verdict *v = &report->verdicts[k];
-        int skipped = v->outcome == OUTCOME_SKIP;
-        if (!skipped && !(v->outcome == OUTCOME_PASS && v->reason[0]))
+        int passed = v->outcome == OUTCOME_PASS, other = passed && v->policy && v->policy != &policies[POLICY_PYTORCH];
+        if (!other && !(v->reason[0] && (passed || v->outcome == OUTCOME_SKIP)))
             continue;
         if (!some++)
             fputs("\n", f);
-        colored(f, report, skipped ? yellow : bold, skipped ? "skip" : "note");
-        fputs(" ", f);
-        quote_plain(f, v->vector);
-        fputs(": ", f);
-        quote_plain(f, v->reason);
-        fputs("\n", f);
+        if (v->reason[0])
+            note(f, report, v, "", v->reason);
+        if (other)
+            note(f, report, v, "one of the accepted answers: ", v->policy->sentence);
     }
 }
 
@@ -182,7 +230,7 @@ static void certificate(FILE *f, const struct report *report, const char *const 
         snprintf(text, sizeof text, "%s (%.200s)", in_sigma(worst, all.worst), all.worst_vector);
         item(f, "worst error", text);
     }
-    item(f, "typical error", in_sigma(noise, all.noise));
+    item(f, "typical error", in_sigma(noise, all.typical));
     fprintf(f, "  %-18s ", "judged");
     for (size_t k = 0; k < sizeof results / sizeof *results; k++) {
         size_t count = all.judged[results[k]];
@@ -199,6 +247,7 @@ void report_text(FILE *f, const struct report *report, const char *const stage[S
 {
     table(f, report);
     failures(f, report, stage);
+    diagnosis(f, report);
     notes(f, report);
     certificate(f, report, stage);
 }
