@@ -155,11 +155,10 @@ static int holds_everywhere(const struct scene *scenes, size_t count, enum mha_s
     FOR(i, count) {
         struct exhibit x;
         exhibit(&x, &scenes[i], k, before[i]);
-        if (!x.got->v || x.expected->size < 2 || (symptom == SYMPTOM_STALE && !before[i]))
-            continue;
-        if (!symptom_holds(symptom, detail, &x))
+        int there = x.got->v ? symptom_holds(symptom, detail, &x) : -1;
+        if (there == 0)
             return 0;
-        held++;
+        held += there > 0;
     }
     return held > 0;
 }

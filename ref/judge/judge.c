@@ -228,7 +228,7 @@ static double round_to(const void *profile, double x)
     return profile_round(profile, x);
 }
 
-const char *judge_file(struct verdict *verdict, struct door *door, const char *path, const char *name,
+const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
                        const struct profile *p, char error[600])
 {
     struct vector v;
@@ -250,7 +250,10 @@ const char *judge_file(struct verdict *verdict, struct door *door, const char *p
         snprintf(verdict->vector, sizeof verdict->vector, "%s", v.name);
         memcpy(verdict->reason, result.reason, sizeof verdict->reason);
     }
-    mha_free(result.got);
+    if (kept)
+        memcpy(kept, result.got, sizeof result.got);
+    else
+        mha_free(result.got);
     vector_free(&v);
     return NULL;
 }

@@ -57,8 +57,9 @@ struct door_results { const char *dir; int allow_missing; };
 struct door door_results(struct door_results *where);
 
 /* Read the vector at path, round it, let the door answer, judge. An unreadable
- * vector returns its sentence (then there is no verdict: exit status 2). */
-const char *judge_file(struct verdict *verdict, struct door *door, const char *path, const char *name,
+ * vector returns its sentence (then there is no verdict: exit status 2). kept:
+ * NULL, or takes what the door gave (free with mha_free), as evidence. */
+const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
                        const struct profile *p, char error[600]);
 
 #endif

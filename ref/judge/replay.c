@@ -81,17 +81,26 @@ static double distance(double got, double replayed, double sigma, int open, cons
     return got == replayed ? 0 : INFINITY;
 }
 
-/* Far beyond what any rounding does: saves the envelope of a hopeless fault. */
+/* The largest finite number, by size. */
+static double largest(const struct array *a)
+{
+    double top = 0;
+
+    FOR(m, a->size) if (isfinite(a->v[m])) top = fmax(top, fabs(a->v[m]));
+    return top;
+}
+
+/* Far beyond what any rounding does: saves the envelope of a hopeless fault.
+ * Rounding moves a score by its size, and a weight by as much. */
 static int hopeless(const struct scene *s, const struct array got[STAGES], const struct array replayed[STAGES], const struct profile *p)
 {
-    double loss = fmin(0.5, 1e4 * fmax(p->u, fmax(p->s, p->o)));
+    double loss = fmin(0.5, 1e4 * fmax(p->u, fmax(p->s, p->o)) * (1 + largest(&replayed[MASKED_SCORES])));
 
     FOR(a, RETURNED) {
         const struct array *g = &got[returned[a]], *r = &replayed[returned[a]];
-        double top = 0;
+        double top = largest(r);
         if (!same_shape(g, r))
             continue;
-        FOR(m, r->size) if (isfinite(r->v[m])) top = fmax(top, fabs(r->v[m]));
         FOR(m, r->size) {
             if (isfinite(g->v[m]) && isfinite(r->v[m]) ? fabs(g->v[m] - r->v[m]) > loss * top + p->floor
                                                        : distance(g->v[m], r->v[m], 1, s->truth.answers > 1, p) > 0)

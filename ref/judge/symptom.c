@@ -25,10 +25,17 @@ static int fits(const struct exhibit *x, double got, double expected, double sig
     return fabs(got - expected) <= ENVELOPE_SIGMAS * sigma + x->profile->floor;
 }
 
-/* More than one distinct number: otherwise order and place mean nothing. */
+/* Two distinct finite numbers: otherwise order and place mean nothing. */
 static int varies(const struct array *a)
 {
-    FOR(m, a->size) if (a->v[m] != a->v[0]) return 1;
+    double first = NAN;
+
+    FOR(m, a->size) {
+        if (isfinite(a->v[m]) && isnan(first))
+            first = a->v[m];
+        if (isfinite(a->v[m]) && a->v[m] != first)
+            return 1;
+    }
     return 0;
 }
 
@@ -49,7 +56,8 @@ static int all_nan(const struct exhibit *x, double detail)
 static int constant(const struct exhibit *x, double detail)
 {
     (void)detail;
-    return x->got->size > 1 && !varies(x->got) && isfinite(x->got->v[0]);
+    FOR(m, x->got->size) if (x->got->v[m] != x->got->v[0]) return 0;
+    return 1;
 }
 
 /* The numbers stand as if the axes had been written in another order. */
@@ -72,14 +80,14 @@ static int layout(const struct exhibit *x, double which)
             if (++index[k] < e->shape[order[k]])
                 break;
     }
-    return varies(e);
+    return 1;
 }
 
 /* What should have been there one vector earlier. */
 static int stale(const struct exhibit *x, double detail)
 {
     (void)detail;
-    if (!x->before || !varies(x->before) || x->before->size < x->got->size)
+    if (!varies(x->before) || x->before->size < x->got->size)
         return 0;
     FOR(m, x->got->size)
         if (!(fabs(x->got->v[m] - x->before->v[m]) <= 1e-2 * fabs(x->before->v[m]) + x->profile->floor))
@@ -87,17 +95,18 @@ static int stale(const struct exhibit *x, double detail)
     return 1;
 }
 
-/* The number, times which the largest element is right; NaN where there is none. */
+/* The number, times which the largest finite element is right; NaN where there is none. */
 static double ratio(const struct exhibit *x, size_t *top)
 {
+    double most = 0;
+
     *top = 0;
-    FOR(m, x->expected->size) {
-        if (!isfinite(x->expected->v[m]) || !isfinite(x->got->v[m]))
-            return NAN;
-        if (fabs(x->expected->v[m]) > fabs(x->expected->v[*top]))
+    FOR(m, x->expected->size)
+        if (isfinite(x->expected->v[m]) && fabs(x->expected->v[m]) > most) {
+            most = fabs(x->expected->v[m]);
             *top = m;
-    }
-    double c = x->expected->size ? x->got->v[*top] / x->expected->v[*top] : NAN;
+        }
+    double c = most > 0 ? x->got->v[*top] / x->expected->v[*top] : NAN;
     return isfinite(c) && c != 0 ? c : NAN;
 }
 
@@ -107,7 +116,9 @@ static int factor(const struct exhibit *x, double detail)
     size_t top;
     double c = ratio(x, &top);
 
-    if (x->expected->size < 4 || !varies(x->expected) || !(fabs(c - 1) > 1e-3) || !(fabs(c - detail) <= 1e-2 * fabs(detail)))
+    if (x->expected->size < 4)
+        return -1;
+    if (!(fabs(c - 1) > 1e-3) || !(fabs(c - detail) <= 1e-2 * fabs(detail)))
         return 0;
     FOR(m, x->expected->size)
         if (!fits(x, x->got->v[m] / c, x->expected->v[m], x->sigma->v[m] + x->sigma->v[top]))
@@ -129,9 +140,10 @@ static int permuted(const struct exhibit *x, double detail)
     int found;
 
     (void)detail;
-    if (n < 4 || !varies(x->expected))
-        return 0;
-    FOR(m, n) if (!isfinite(x->got->v[m]) || !isfinite(x->expected->v[m])) return 0;
+    if (n < 4)
+        return -1;
+    FOR(m, n) if (!isfinite(x->expected->v[m])) return -1;
+    FOR(m, n) if (!isfinite(x->got->v[m])) return 0;
     FOR(m, n) sigma = fmax(sigma, x->sigma->v[m]);
     a = malloc(n * sizeof *a);
     b = malloc(n * sizeof *b);
@@ -189,7 +201,11 @@ int symptom_holds(enum symptom symptom, double detail, const struct exhibit *x)
     static int (*const holds[SYMPTOMS])(const struct exhibit *, double) = {
         all_zero, all_nan, constant, layout, stale, factor, permuted, tail,
     };
-    return x->got->size && x->got->size == x->expected->size && holds[symptom](x, detail);
+    if (x->got->size != x->expected->size)
+        return 0;
+    if (x->got->size < 2 || !varies(x->expected) || (symptom == SYMPTOM_STALE && !x->before))
+        return -1;
+    return holds[symptom](x, detail);
 }
 
 void symptom_sentence(char text[320], enum symptom symptom, double detail, enum mha_stage stage, const struct exhibit *x)

@@ -21,7 +21,7 @@ struct exhibit {
  * a layout, an axis. NaN: no more. */
 double symptom_detail(enum symptom symptom, const struct exhibit *x, int k);
 
-/* The symptom is there, in that detail. */
+/* 1: the symptom is there, in that detail; 0: it is not; -1: this vector cannot show it. */
 int symptom_holds(enum symptom symptom, double detail, const struct exhibit *x);
 
 extern const char *const symptom_names[SYMPTOMS];    /* "all_zero", ... */
