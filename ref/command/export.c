@@ -22,7 +22,9 @@ static const char help[] =
     "  qkvec export --c-header core/answer > answer.h\n"
     "  qkvec export --c-header --profile float16 -o answer.h core/answer\n";
 
-/* "core/answer" and "out_proj.weight" as parts of C names; upper for macros. */
+/* "core/answer" and "out_proj.weight" as parts of C names; upper for macros. The
+ * member comes first, with _of_ between: vector_member would give scores of
+ * softmax/negative_masked and masked_scores of softmax/negative one name. */
 #define IDENTIFIER 256
 static const char *identifier(char text[IDENTIFIER], const char *name, int upper)
 {
@@ -72,14 +74,14 @@ static void put_number(FILE *f, const struct npz_array *a, size_t i, const struc
     }
 }
 
-static void put_array(FILE *f, const struct npz_array *a, const char *prefix, const struct profile *p)
+static void put_array(FILE *f, const struct npz_array *a, const char *vector, const struct profile *p)
 {
     const char *type = a->type == NPZ_F4 ? "float" : a->type == NPZ_F8 ? "double" : "unsigned char";
     char name[IDENTIFIER], shape[128];
 
     /* C knows no empty array: one number that nobody reads. */
-    fprintf(f, "\n/* %s */\nstatic const %s %s_%s[%zu] = {", npz_shape_text(shape, a), type, prefix,
-            identifier(name, a->name, 0), a->size ? a->size : 1);
+    fprintf(f, "\n/* %s */\nstatic const %s qkvec_%s_of_%s[%zu] = {", npz_shape_text(shape, a), type,
+            identifier(name, a->name, 0), vector, a->size ? a->size : 1);
     for (size_t i = 0; i < a->size; i++) {
         fputs(i % 8 ? " " : "\n    ", f);
         put_number(f, a, i, p);
@@ -99,12 +101,12 @@ static void put_sizes(FILE *f, const struct vector *v, const char *macro, const 
     };
 
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        fprintf(f, "#define %s_%s %zu\n", macro, sizes[k].name, sizes[k].value);
-    fprintf(f, "#define %s_SIGMAS %g\n", macro, ENVELOPE_SIGMAS);
-    fprintf(f, "#define %s_FLOOR %.17g\n", macro, p->floor);
+        fprintf(f, "#define QKVEC_%s_OF_%s %zu\n", sizes[k].name, macro, sizes[k].value);
+    fprintf(f, "#define QKVEC_SIGMAS_OF_%s %g\n", macro, ENVELOPE_SIGMAS);
+    fprintf(f, "#define QKVEC_FLOOR_OF_%s %.17g\n", macro, p->floor);
 }
 
-static void put_intro(FILE *f, const struct vector *v, const char *prefix, const char *macro, const char *about,
+static void put_intro(FILE *f, const struct vector *v, const char *vector, const char *macro, const char *about,
                       const struct profile *p)
 {
     fputs("/* ", f);
@@ -120,11 +122,12 @@ static void put_intro(FILE *f, const struct vector *v, const char *prefix, const
             " *\n"
             " *     isnan(golden[m]) ? isnan(got[m])\n"
             " *     : isinf(golden[m]) ? got[m] == golden[m]\n"
-            " *     : fabs(got[m] - golden[m]) <= %s_SIGMAS * sigma[m] + %s_FLOOR\n"
+            " *     : fabs(got[m] - golden[m]) <= QKVEC_SIGMAS_OF_%s * sigma[m] + QKVEC_FLOOR_OF_%s\n"
             " *\n"
-            " * with golden and sigma as in %s_output and %s_sigma_output. Where arrays\n"
-            " * with alt_<policy> in their name exist, matching all of these is right as well.\n */\n",
-            p->name, macro, macro, prefix, prefix);
+            " * with golden and sigma as in qkvec_output_of_%s and\n"
+            " * qkvec_sigma_output_of_%s. Where there are arrays whose names\n"
+            " * begin with qkvec_alt_<policy>, matching all of these is right as well.\n */\n",
+            p->name, macro, macro, vector, vector);
 }
 
 /* The stages and sigma of every answer, as arrays under the names that a vector file uses. */
@@ -152,20 +155,20 @@ static const char *put_answers(struct npz *z, const struct truth *truth)
 
 static void put_header(FILE *f, const struct vector *v, const struct npz *answers, const char *about, const struct profile *p)
 {
-    char name[IDENTIFIER], prefix[IDENTIFIER + 8], macro[IDENTIFIER + 8];
+    char vector[IDENTIFIER], macro[IDENTIFIER];
 
-    snprintf(prefix, sizeof prefix, "qkvec_%s", identifier(name, last_parts(v->name), 0));
-    snprintf(macro, sizeof macro, "QKVEC_%s", identifier(name, last_parts(v->name), 1));
-    put_intro(f, v, prefix, macro, about, p);
-    fprintf(f, "#ifndef %s_HEADER\n#define %s_HEADER\n\n#include <math.h>\n\n", macro, macro);
+    identifier(vector, last_parts(v->name), 0);
+    identifier(macro, last_parts(v->name), 1);
+    put_intro(f, v, vector, macro, about, p);
+    fprintf(f, "#ifndef QKVEC_HEADER_OF_%s\n#define QKVEC_HEADER_OF_%s\n\n#include <math.h>\n\n", macro, macro);
     put_sizes(f, v, macro, p);
     for (size_t k = 0; k < v->file.count; k++) {    /* arguments and parameters: neither prose, nor numbers of ours */
         const struct npz_array *a = &v->file.arrays[k];
         if (a->ndim > 0 && (a->type == NPZ_F4 || a->type == NPZ_B1))
-            put_array(f, a, prefix, p);
+            put_array(f, a, vector, p);
     }
     for (size_t k = 0; k < answers->count; k++)
-        put_array(f, &answers->arrays[k], prefix, p);
+        put_array(f, &answers->arrays[k], vector, p);
     fputs("\n#endif\n", f);
 }
 

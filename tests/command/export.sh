@@ -9,8 +9,8 @@ cp out answer.h
 expect 0 export --c-header -o again.h core/answer
 empty out
 cmp -s answer.h again.h || complain "-o writes something else"
-says answer.h "#define QKVEC_CORE_ANSWER_N 2" "#define QKVEC_CORE_ANSWER_D 8" "static const float qkvec_core_answer_query[192]" \
-    "static const double qkvec_core_answer_output[192]" "static const double qkvec_core_answer_sigma_output[192]"
+says answer.h "#define QKVEC_N_OF_CORE_ANSWER 2" "#define QKVEC_D_OF_CORE_ANSWER 8" "static const float qkvec_query_of_core_answer[192]" \
+    "static const double qkvec_output_of_core_answer[192]" "static const double qkvec_sigma_output_of_core_answer[192]"
 
 # Attention over its numbers, in float, matches; with a head too many in the scale it does not.
 cat > main.c <<'END'
@@ -19,9 +19,9 @@ cat > main.c <<'END'
 #include "masked.h"
 #include <stdio.h>
 
-#define E QKVEC_CORE_ANSWER_E
-#define D QKVEC_CORE_ANSWER_D
-#define L QKVEC_CORE_ANSWER_L
+#define E QKVEC_E_OF_CORE_ANSWER
+#define D QKVEC_D_OF_CORE_ANSWER
+#define L QKVEC_L_OF_CORE_ANSWER
 #ifndef SCALE
 #define SCALE D
 #endif
@@ -37,17 +37,17 @@ static void project(float *y, const float *x, const float *w, const float *b)
 int main(void)
 {
     int wrong = 0;
-    for (int n = 0; n < QKVEC_CORE_ANSWER_N; n++) {
+    for (int n = 0; n < QKVEC_N_OF_CORE_ANSWER; n++) {
         float q[L][E], k[L][E], v[L][E];
         for (int i = 0; i < L; i++) {
-            const float *w = qkvec_core_answer_in_proj_weight, *b = qkvec_core_answer_in_proj_bias;
-            project(q[i], qkvec_core_answer_query + (n * L + i) * E, w, b);
-            project(k[i], qkvec_core_answer_key + (n * L + i) * E, w + E * E, b + E);
-            project(v[i], qkvec_core_answer_value + (n * L + i) * E, w + 2 * E * E, b + 2 * E);
+            const float *w = qkvec_in_proj_weight_of_core_answer, *b = qkvec_in_proj_bias_of_core_answer;
+            project(q[i], qkvec_query_of_core_answer + (n * L + i) * E, w, b);
+            project(k[i], qkvec_key_of_core_answer + (n * L + i) * E, w + E * E, b + E);
+            project(v[i], qkvec_value_of_core_answer + (n * L + i) * E, w + 2 * E * E, b + 2 * E);
         }
         for (int i = 0; i < L; i++) {
             float merged[E] = { 0 }, out[E];
-            for (int h = 0; h < QKVEC_CORE_ANSWER_H; h++) {
+            for (int h = 0; h < QKVEC_H_OF_CORE_ANSWER; h++) {
                 float p[L], sum = 0;
                 for (int j = 0; j < L; j++) {
                     float s = 0;
@@ -57,24 +57,27 @@ int main(void)
                 for (int j = 0; j < L; j++)
                     for (int d = h * D; d < h * D + D; d++) merged[d] += p[j] / sum * v[j][d];
             }
-            project(out, merged, qkvec_core_answer_out_proj_weight, qkvec_core_answer_out_proj_bias);
+            project(out, merged, qkvec_out_proj_weight_of_core_answer, qkvec_out_proj_bias_of_core_answer);
             for (int e = 0; e < E; e++) {
                 int m = (n * L + i) * E + e;
-                if (!(fabs(out[e] - qkvec_core_answer_output[m])
-                      <= QKVEC_CORE_ANSWER_SIGMAS * qkvec_core_answer_sigma_output[m] + QKVEC_CORE_ANSWER_FLOOR))
+                if (!(fabs(out[e] - qkvec_output_of_core_answer[m])
+                      <= QKVEC_SIGMAS_OF_CORE_ANSWER * qkvec_sigma_output_of_core_answer[m] + QKVEC_FLOOR_OF_CORE_ANSWER))
                     wrong++;
             }
         }
     }
     printf("%d wrong\n", wrong);
-    return wrong > 0 || !isnan(qkvec_fully_masked_first_row_output[0]);
+    return wrong > 0 || !isnan(qkvec_output_of_fully_masked_first_row[0]);
 }
 END
 expect 0 export --c-header -o masked.h fully_masked/first_row
-says masked.h NAN INFINITY "qkvec_fully_masked_first_row_alt_zero_rows_output[" "qkvec_fully_masked_first_row_alt_zero_rows_sigma_output["
-$CC $strict -o right main.c -lm || complain "the header does not compile"
+says masked.h NAN INFINITY "qkvec_alt_zero_rows_output_of_fully_masked_first_row[" "qkvec_alt_zero_rows_sigma_output_of_fully_masked_first_row["
+compile() {
+    "$CC" $strict "$@" 2> err || { complain "does not compile: $*"; head -n 5 err; }
+}
+compile -o right main.c -lm
 ./right > said || complain "attention over the header's numbers does not match"
-$CC $strict -DSCALE=E -o scaled main.c -lm || complain "the header does not compile"
+compile -DSCALE=E -o scaled main.c -lm
 ./scaled > said && complain "a wrong scale matches"
 
 # Every vector is exported. All small headers compile, and side by side: what is
@@ -86,7 +89,7 @@ while read -r name; do
     [ "$(wc -c < "$header")" -gt 300000 ] || echo "#include \"$header\""
 done < names > all.c
 [ "$(wc -l < all.c)" -gt 100 ] || complain "only $(wc -l < all.c) headers are small"
-$CC $strict -fsyntax-only all.c || complain "the headers do not compile together"
+compile -fsyntax-only all.c
 
 # float16: the numbers that such a kernel is given
 expect 0 export --c-header --profile float16 core/answer
