@@ -19,7 +19,8 @@ const char *number_text(char text[NUMBER], const struct npz_array *a, size_t i, 
     } else if (exact) {
         snprintf(text, NUMBER, "%a", x);
     } else {
-        for (int digits = 1; digits <= 17; digits++) {
+        /* Every decimal of 15 digits (6 for float) survives, and %g drops the zeros behind. */
+        for (int digits = single ? 6 : 15; digits <= 17; digits++) {
             snprintf(text, NUMBER, "%.*g", digits, x);
             if (single ? (float)x == strtof(text, NULL) : x == strtod(text, NULL))
                 break;
