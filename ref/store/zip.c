@@ -52,14 +52,18 @@ const char *zip_open(struct zip *z, const void *bytes, size_t length, char error
 
     unsigned disk = get16(b + end + 4);
     uint64_t count = get16(b + end + 10), size = get32(b + end + 12), at = get32(b + end + 16);
-    if ((count == MAX16 || size == MAX32 || at == MAX32) && end >= LOCATOR && memcmp(b + end - LOCATOR, "PK\6\7", 4) == 0) {
+    /* Some writers (PyTorch's among them) put the ZIP64 records in where nothing needs them. */
+    if (end >= LOCATOR && memcmp(b + end - LOCATOR, "PK\6\7", 4) == 0) {
         uint64_t record = get64(b + end - LOCATOR + 8);
         if (record > end - LOCATOR || end - LOCATOR - (size_t)record < END64 || memcmp(b + record, "PK\6\6", 4))
             return say(error, SENTENCE, "bad ZIP archive: no ZIP64 end record where the locator points to");
         end = (size_t)record;
-        count = get64(b + end + 32);
-        size = get64(b + end + 40);
-        at = get64(b + end + 48);
+        uint64_t count64 = get64(b + end + 32), size64 = get64(b + end + 40), at64 = get64(b + end + 48);
+        if ((count != MAX16 && count != count64) || (size != MAX32 && size != size64) || (at != MAX32 && at != at64))
+            return say(error, SENTENCE, "bad ZIP archive: its two end records contradict each other");
+        count = count64;
+        size = size64;
+        at = at64;
     }
     if (disk != 0 && disk != MAX16)
         return say(error, SENTENCE, "one part of a split ZIP archive, wanted a whole one");
