@@ -45,7 +45,8 @@ def _entry(vectors, case):
         "policies": sorted({k.split(".")[1] for k in file if k.startswith("alt.")}),
         "off_grid": case.off_grid, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data),
         "torch": torch_of(file), "about": about(case), "catches": case.catches.split(),
-        "because": case.because,
+        **({"because": case.because} if case.because else {}),
+        **({"kills_nothing_because": case.kills_nothing} if case.kills_nothing else {}),
     }
 
 

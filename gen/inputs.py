@@ -35,6 +35,7 @@ class Case:
     numbers: str = ""             # take the numbers of this vector
     edit: object = None           # a last touch: function of the named arrays, arguments still (N,L,E)
     because: dict = field(default_factory=dict)   # what would be refused, and why it is wanted here
+    kills_nothing: str = ""       # why no wrong number can show here
     version: str = ""             # where PyTorch's versions differ
     trained: bool = False
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The real nn.MultiheadAttention as a witness, and what a vector must not be."""
+import warnings
+
 import numpy as np
 import torch
 
 from envelope import PROFILES, applies, envelope
 from inputs import ARGUMENTS, PARAMETERS
 
+warnings.filterwarnings("ignore", message="Support for mismatched key_padding_mask and attn_mask is deprecated")
 OLD = torch.__version__.startswith("1.")
 
 
@@ -85,6 +88,14 @@ def check_module(case, members, stages, policies, sigma32):
         sentence, _ = differences("output", y, stages["output"], sigma["output"], PROFILES["float64"])
         if sentence:
             wrong.append(f"module with need_weights=False, zero_rows: {sentence}")
+    if "masked_ignored" in policies:             # what no query sees may as well be 0
+        stages = policies["masked_ignored"]
+        clean = {k: np.where(np.isfinite(x), x, 0).astype(x.dtype) if k in ("key", "value") else x for k, x in members.items()}
+        y, _ = run(clean, case, torch.float64)
+        sigma = envelope(stages, members, PROFILES["float64"])
+        sentence, _ = differences("output", y, stages["output"], sigma["output"], PROFILES["float64"])
+        if sentence:
+            wrong.append(f"module without NaN, masked_ignored: {sentence}")
     return wrong, np.concatenate(ratios)
 
 
