@@ -3,15 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../judge/host_run.h"
 #include "../judge/quote.h"
 #include "../judge/report.h"
 #include "command.h"
+#include "plug.h"
 #include "results.h"
 
 static const char help[] =
     "usage: qkvec check [OPTION...] [PATTERN...]\n\n"
-    "Judge results against the vectors that a pattern names (all without one).\n"
-    "Without --results it judges the reference interpreter itself.\n\n"
+    "Judge a kernel by the vectors that a pattern names (all without one). One of\n"
+    "--kernel, --command and --results says which; without, it is the reference\n"
+    "interpreter itself.\n\n"
+    PLUG_HELP
     "  --results DIR      judge DIR/<category>/<name>.npz, one file for each vector, made by\n"
     "                     anything: members named as the stages, <f2 <f4 or <f8, of which\n"
     "                     only output must be there; a missing file is a failure\n"
@@ -21,25 +25,29 @@ static const char help[] =
     "  --format F         text, tap, junit or json (default text)\n"
     "  --vectors DIR      where the vectors are\n\n"
     "A pattern is category/name, a category, a glob over names, or the path of a file.\n\n"
-    "  qkvec check\n"
+    "  qkvec check --kernel ./libmine.so\n"
+    "  qkvec check --kernel ./libflash.so --core --profile bfloat16 --jobs 4\n"
+    "  qkvec check --command 'python3 mine.py' 'mask/*'\n"
     "  qkvec check --results out\n"
     "  qkvec check --results out --allow-missing --profile bfloat16 core 'mask/*'\n"
     "  qkvec check --results out --format junit > report.xml\n\n"
     "Exit status: 0 conformant, 1 not conformant, 2 could not judge: usage, a vector\n"
-    "that cannot be read or was altered, nothing judged.\n";
+    "that cannot be read or was altered, a library that cannot be loaded, nothing\n"
+    "judged; 130 after Ctrl-C, with a report of what had been judged.\n";
 
 struct settings {
-    const char *dir, *results, *profile_name, *format_name;
-    int allow_missing;
+    const char *dir, *profile_name, *format_name;
+    struct plug plug;
     const struct profile *profile;
     enum report_format format;
-    char rerun[2048];
+    char rerun[8192];
 };
 
 /* ---- what was asked for ---- */
 
-static void add_word(struct settings *s, const char *option, const char *word)
+static void add_word(void *settings, const char *option, const char *word)
 {
+    struct settings *s = settings;
     size_t used = strlen(s->rerun);
 
     used += (size_t)snprintf(s->rerun + used, sizeof s->rerun - used, " %s", option);
@@ -53,10 +61,10 @@ static int complete(struct settings *s)
 {
     int k = 0;
 
-    if (s->allow_missing && !s->results)
-        return complain("--allow-missing", "says something about --results DIR, which is not there");
+    if (plug_check(&s->plug))
+        return NOT_JUDGED;
     if (!s->profile_name)
-        s->profile_name = s->results ? "float32" : "float64";
+        s->profile_name = s->plug.results || s->plug.kernel || s->plug.command ? "float32" : "float64";
     if (!(s->profile = profile_named(s->profile_name)))
         return complain(s->profile_name, "no such profile; wanted float64, float32, tf32, float16 or bfloat16");
     while (k < REPORT_FORMATS && strcmp(s->format_name, report_formats[k]) != 0)
@@ -68,15 +76,14 @@ static int complete(struct settings *s)
     snprintf(s->rerun, sizeof s->rerun, "qkvec check");
     if (s->dir)
         add_word(s, "--vectors", s->dir);
-    if (s->results)
-        add_word(s, "--results", s->results);
-    if (s->allow_missing)
-        add_word(s, "--allow-missing", NULL);
+    plug_tell(&s->plug, add_word, s);
     add_word(s, "--profile", s->profile->name);
     return 0;
 }
 
 /* ---- the judging ---- */
+
+#define INTERRUPTED 130    /* as the shell would say */
 
 static void progress(size_t done, size_t count, const char *name)
 {
@@ -89,58 +96,75 @@ static void progress(size_t done, size_t count, const char *name)
     fflush(stderr);
 }
 
-/* What the judging leaves behind, vector by vector. */
-struct findings { struct verdict *verdicts; struct evidence *evidence; };
-
-static int judge_all(struct findings *found, struct door *door, const struct choice *choice, const struct settings *s)
+/* Fill run->verdicts and run->evidence; 0, INTERRUPTED or NOT_JUDGED. */
+static int judge_all(struct host_run *run, const struct choice *choice)
 {
-    for (size_t k = 0; k < choice->count; k++) {
-        const struct chosen *one = &choice->chosen[k];
-        char error[600];
-        progress(k, choice->count, one->name);
-        found->evidence[k] = (struct evidence){ .path = one->path, .name = one->name, .verdict = &found->verdicts[k] };
-        if (judge_file(&found->verdicts[k], found->evidence[k].got, door, one->path, one->name, s->profile, error)) {
-            progress(choice->count, choice->count, "");
-            return complain(one->path, "%s", error);    /* a report without it would claim too much */
-        }
+    for (size_t k = 0; k < run->count; k++) {
+        run->evidence[k].path = choice->chosen[k].path;
+        run->evidence[k].name = choice->chosen[k].name;
     }
-    progress(choice->count, choice->count, "");
+    const char *error = host_run(run);
+    progress(run->count, run->count, "");
+    if (error)
+        return complain(run->evidence[run->unreadable].path, "%s", error);    /* a report without it would claim too much */
+    if (run->stop && *run->stop) {
+        size_t judged = host_run_compact(run);
+        complain("check", "interrupted: %zu of %zu vectors were judged", judged, run->count);
+        run->count = judged;
+        return INTERRUPTED;
+    }
     return 0;
 }
 
-static int check(const struct settings *s, const struct wanted *w)
+static int report_all(const struct settings *s, const struct wanted *w, const struct host_run *run)
 {
-    struct door_results where = { .dir = s->results, .allow_missing = s->allow_missing };
-    struct door door = s->results ? door_results(&where) : door_reference();
-    size_t count = w->choice.count, room = count ? count : 1;
-    struct findings found = { calloc(room, sizeof *found.verdicts), calloc(room, sizeof *found.evidence) };
     struct diagnosis diagnosis;
-    const char *error;
+    const char *error = diagnose(&diagnosis, run->evidence, run->count, s->profile);
     int status;
 
-    if (!found.verdicts || !found.evidence) {
-        status = complain("check", "not enough memory for %zu verdicts", count);
-    } else if (!(status = judge_all(&found, &door, &w->choice, s))) {
-        if ((error = diagnose(&diagnosis, found.evidence, count, s->profile)))
-            complain("check", "no diagnosis: %s", error);
-        struct report report = {
-            .kernel = door.name, .profile = s->profile, .count = count, .verdicts = found.verdicts,
-            .diagnosis = error ? NULL : &diagnosis,
-            .rerun = s->rerun, .color = s->format == REPORT_TEXT && terminal_colors(),
-        };
-        if (w->choice.count && w->choice.chosen[0].vector) {    /* those of the corpus come first */
-            report.corpus_version = w->corpus.version;
-            report.corpus_hash = w->corpus.hash;
-        }
-        report_write(stdout, &report, s->format);
-        status = report_status(&report);
-        if (status == NOT_JUDGED)
-            complain("check", "nothing was judged");
+    if (error)
+        complain("check", "no diagnosis: %s", error);
+    struct report report = {
+        .kernel = run->doors[0].name, .profile = s->profile, .count = run->count, .verdicts = run->verdicts,
+        .diagnosis = error ? NULL : &diagnosis,
+        .rerun = s->rerun, .color = s->format == REPORT_TEXT && terminal_colors(),
+    };
+    if (w->choice.count && w->choice.chosen[0].vector) {    /* those of the corpus come first */
+        report.corpus_version = w->corpus.version;
+        report.corpus_hash = w->corpus.hash;
     }
-    for (size_t k = 0; found.evidence && k < count; k++)
-        mha_free(found.evidence[k].got);
-    free(found.verdicts);
-    free(found.evidence);
+    report_write(stdout, &report, s->format);
+    status = report_status(&report);
+    if (status == NOT_JUDGED)
+        complain("check", "nothing was judged");
+    return status;
+}
+
+static int check(struct settings *s, const struct wanted *w)
+{
+    size_t count = w->choice.count, room = count ? count : 1;
+    struct host_run run = {
+        .evidence = calloc(room, sizeof *run.evidence), .verdicts = calloc(room, sizeof *run.verdicts),
+        .judged = calloc(room, 1), .count = count, .doors = s->plug.doors, .jobs = s->plug.jobs, .profile = s->profile,
+        .twice = (s->plug.kernel || s->plug.command) && !s->plug.once, .nondeterministic = s->plug.nondeterministic,
+        .stop = s->plug.host.stop, .progress = progress,
+    };
+    int status;
+
+    if (!run.evidence || !run.verdicts || !run.judged) {
+        status = complain("check", "not enough memory for %zu verdicts", count);
+    } else {
+        status = judge_all(&run, &w->choice);
+        if (status == 0)
+            status = report_all(s, w, &run);
+        else if (status == INTERRUPTED)
+            report_all(s, w, &run);
+    }
+    for (size_t k = 0; run.evidence && k < run.count; k++)
+        mha_free(run.evidence[k].got);
+    free(run.evidence);
+    free(run.verdicts);
+    free(run.judged);
     return status;
 }
 
@@ -149,8 +173,8 @@ int command_check(int argc, char **argv)
     struct settings s = { .format_name = "text" };
     int words, status;
     const struct option options[] = {
-        { "--results", &s.results, NULL }, { "--profile", &s.profile_name, NULL }, { "--format", &s.format_name, NULL },
-        { "--vectors", &s.dir, NULL }, { "--allow-missing", NULL, &s.allow_missing }, { NULL, NULL, NULL },
+        PLUG_OPTIONS(&s.plug), { "--results", &s.plug.results, NULL }, { "--profile", &s.profile_name, NULL }, { "--format", &s.format_name, NULL },
+        { "--vectors", &s.dir, NULL }, { "--allow-missing", NULL, &s.plug.allow_missing }, { NULL, NULL, NULL },
     };
     struct wanted w;
 
@@ -158,10 +182,12 @@ int command_check(int argc, char **argv)
         return status;
     if ((status = wanted_open(&w, s.dir, words, argv)))
         return status;
-    if (s.results)
-        status = results_name_strangers(s.results, &w);
-    if (!status)
+    if (s.plug.results)
+        status = results_name_strangers(s.plug.results, &w);
+    if (!status && !(status = plug_open(&s.plug))) {
         status = check(&s, &w);
+        plug_close(&s.plug);
+    }
     wanted_close(&w);
     return status;
 }

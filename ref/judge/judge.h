@@ -46,6 +46,7 @@ struct door {
     void (*answer)(struct door *self, struct result *result, const struct vector *v, const struct profile *p);
     void *state;
     enum scope scope;                                                  /* what its kernel computes */
+    int pass;                                                          /* 0; 1 in a second round over the vectors */
 };
 
 /* The interpreter itself. */
@@ -55,6 +56,10 @@ struct door door_reference(void);
  * skip, not a failure. */
 struct door_results { const char *dir; int allow_missing; };
 struct door door_results(struct door_results *where);
+
+/* What a file holds, by the names of the stages; subject is the file's name in
+ * a sentence. A file that is none gives the outcome FAIL. */
+void results_read(struct result *result, const char *path, const char *subject, const struct vector *v);
 
 /* Read the vector at path, round it, let the door answer, judge. An unreadable
  * vector returns its sentence (then there is no verdict: exit status 2). kept:

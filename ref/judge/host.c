@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* POSIX: how a process ended. */
+#define _POSIX_C_SOURCE 200809L
+#include "host.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "host_door.h"
+#include "host_process.h"
+
+int host_stopped(const struct host *host)
+{
+    return host->stop && *host->stop;
+}
+
+void host_close(struct door *door)
+{
+    struct host_door *d = door->state;
+
+    d->close(d);
+    door->state = NULL;
+}
+
+void host_say(struct result *result, enum outcome outcome, const char *format, ...)
+{
+    va_list list;
+
+    result->outcome = outcome;
+    va_start(list, format);
+    vsnprintf(result->reason, sizeof result->reason, format, list);
+    va_end(list);
+}
+
+/* "wrote behind the end of output (the first byte 0 bytes behind it)" */
+static void tell_array(char text[256], const struct wire_fault *f)
+{
+    static const char *const verbs[] = { "touched", "read", "wrote" };
+    const char *verb = verbs[f->access], *name = f->kind == FAULT_INPUT ? call_input_names[f->slot] : call_output_names[f->slot];
+
+    if (f->place == FAULT_INSIDE && f->kind == FAULT_INPUT)
+        snprintf(text, 256, "wrote to the input %s, which is read-only", name);
+    else if (f->place == FAULT_BEFORE)
+        snprintf(text, 256, "%s %zu bytes in front of %s", verb, f->distance, name);
+    else
+        snprintf(text, 256, "%s behind the end of %s, %zu bytes from it", verb, name, f->distance);
+}
+
+void host_tell_death(struct result *result, int status, const struct wire_fault *fault)
+{
+    const char *name = process_signal_name(fault->signal);
+    char fate[64], text[256];
+
+    if (!fault->signal || !WIFSIGNALED(status)) {
+        process_fate(fate, status);
+        if (!WIFSIGNALED(status))
+            host_say(result, OUTCOME_CRASH, "the kernel ended the process: %s", fate);
+        else if (WTERMSIG(status) == SIGKILL)
+            host_say(result, OUTCOME_CRASH, "%s: perhaps the system was out of memory", fate);
+        else
+            host_say(result, OUTCOME_CRASH, "%s", fate);
+        return;
+    }
+    switch (fault->kind) {
+    case FAULT_NULL:
+        host_say(result, OUTCOME_CRASH, "%s: a NULL pointer (an input that is not there is NULL; so is memory that malloc() refused)", name);
+        break;
+    case FAULT_UNALIGNED:
+        host_say(result, OUTCOME_CRASH, "%s: a wild pointer, or an aligned load (arrays are aligned as their numbers are, no more)", name);
+        break;
+    case FAULT_INPUT:
+    case FAULT_OUTPUT:
+        tell_array(text, fault);
+        host_say(result, OUTCOME_CRASH, "%s: %s", name, text);
+        break;
+    case FAULT_MESSAGE:
+        host_say(result, OUTCOME_CRASH, "%s: wrote outside of reason, which has %d bytes, or of *written", name, QKVEC_REASON);
+        break;
+    case FAULT_STACK:
+        host_say(result, OUTCOME_CRASH, "%s: the stack is too small for it", name);
+        break;
+    default:
+        if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
+            host_say(result, OUTCOME_CRASH, "%s: an address outside of every array", name);
+        else
+            host_say(result, OUTCOME_CRASH, "%s", name);
+    }
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door to a shared library: this side of the worker.
+ *
+ * The inputs are in memory that the worker cannot write to, the outputs in
+ * memory that is read by pread(): a kernel that shortens the file gives an
+ * error and no SIGBUS here.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host_door.h"
+#include "host_process.h"
+#include "host_wire.h"
+
+struct kernel_door {
+    struct host_door base;
+    const char *library;
+    enum scope scope;
+    pid_t pid;                      /* 0: no worker */
+    int socket, inputs[2], outputs[2];
+    struct chatter chatter;
+    size_t page;
+};
+
+static int stopped(const void *host)
+{
+    return host_stopped(host);
+}
+
+static void drop(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* The worker is gone or has to go; its status. */
+static int end(struct kernel_door *d, int by_itself)
+{
+    int status = by_itself ? process_wait(d->pid) : process_end(d->pid);
+
+    d->pid = 0;
+    drop(&d->socket);
+    drop(&d->chatter.fd);
+    return status;
+}
+
+static const char *start(struct kernel_door *d, char error[600])
+{
+    char parent[32], scope[16], memory[32], fate[64];
+    char *argv[] = { (char *)"qkvec", (char *)"host-worker", parent, scope, memory, (char *)d->library, NULL };
+    int pair[2], out[2], null = process_lift(open("/dev/null", O_RDWR | O_CLOEXEC)), failed;
+    struct wire_started started = { 0 };
+
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    snprintf(scope, sizeof scope, "%d", d->scope == SCOPE_CORE);
+    snprintf(memory, sizeof memory, "%zu", d->base.host->memory);
+    if ((failed = process_socket(pair)) || (failed = process_pipe(out))) {
+        snprintf(error, 600, "a worker cannot be started: %s", strerror(failed));
+        return error;
+    }
+    int fd[WIRE_FDS] = { null, out[1], out[1], pair[1], d->inputs[1], d->outputs[0] };
+    failed = ftruncate(d->outputs[0], (off_t)d->page) ? errno : process_start(&d->pid, d->base.host->self, argv, fd, WIRE_FDS, 1);
+    drop(&pair[1]);
+    drop(&out[1]);
+    drop(&null);
+    d->socket = pair[0];
+    d->chatter.fd = out[0];
+    d->chatter.heard = 0;
+    if (failed) {
+        d->pid = 0;
+        drop(&d->socket);
+        drop(&d->chatter.fd);
+        snprintf(error, 600, "a worker cannot be started: %s: %s", d->base.host->self, strerror(failed));
+        return error;
+    }
+    switch (process_await(d->socket, &d->chatter, process_clock() + d->base.host->timeout, stopped, d->base.host)) {
+    case 1:
+        if (process_receive(d->socket, &started, sizeof started) && started.ok)
+            return NULL;
+        if (started.error[0]) {
+            snprintf(error, 600, "%.500s", started.error);
+            end(d, 0);
+        } else {
+            snprintf(error, 600, "cannot be loaded: the process ended with %s while it loaded", process_fate(fate, end(d, 1)));
+        }
+        return error;
+    case 0:
+        snprintf(error, 600, "cannot be loaded: still loading after %g seconds", d->base.host->timeout);
+        break;
+    case -1:
+        snprintf(error, 600, "interrupted");
+        break;
+    default:
+        snprintf(error, 600, "cannot be loaded: it printed without end while it loaded");
+    }
+    end(d, 0);
+    return error;
+}
+
+/* ---- a case ---- */
+
+static const char *prepare(struct kernel_door *d, const struct call_plan *plan, const struct vector *v, const struct profile *p)
+{
+    const char *wrong;
+
+    if (ftruncate(d->inputs[0], 0) || ftruncate(d->inputs[0], (off_t)plan->in_bytes)
+        || ftruncate(d->outputs[0], (off_t)d->page) || ftruncate(d->outputs[0], (off_t)(d->page + plan->out_bytes)))
+        return "not enough memory for a kernel's arrays";
+    void *in = mmap(NULL, plan->in_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], 0);
+    if (in == MAP_FAILED)
+        return "not enough memory for a kernel's arrays";
+    wrong = call_fill(in, plan, v, p, d->scope);
+    munmap(in, plan->in_bytes);
+    return wrong;
+}
+
+static int take(int fd, void *to, size_t bytes, size_t from)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(from + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return 0;
+        done += (size_t)got;
+    }
+    return 1;
+}
+
+static void returned(struct kernel_door *d, struct result *result, const struct wire_request *request, const struct wire_reply *reply)
+{
+    const struct call_plan *plan = &request->plan;
+    char sentence[256];
+    const char *wrong = NULL;
+    void *out;
+
+    if (reply->failed) {
+        host_say(result, OUTCOME_ERROR, "the worker cannot map the arrays: %s", strerror(reply->failed));
+        return;
+    }
+    call_outcome(result, reply->returned, reply->reason);
+    if (!(out = malloc(plan->out_bytes)))
+        wrong = "not enough memory for the results";
+    else if (!take(d->outputs[0], out, plan->out_bytes, d->page))
+        wrong = "the kernel did away with the memory of its outputs";
+    if (wrong) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+    } else {
+        call_inspect(sentence, out, plan, request->pass, result->outcome == OUTCOME_PASS ? reply->written : 0);
+        if (sentence[0])
+            host_say(result, OUTCOME_FAIL, "%s", sentence);
+        else if (result->outcome == OUTCOME_PASS && (wrong = call_read(result->got, out, plan, reply->written)))
+            host_say(result, OUTCOME_ERROR, "%s", wrong);
+    }
+    free(out);
+}
+
+static void answer(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+{
+    struct kernel_door *d = self->state;
+    const struct host *host = d->base.host;
+    struct call_layout layout = { d->page, self->pass == 0 };
+    struct wire_request request;
+    struct wire_reply reply;
+    char error[600];
+    const char *wrong;
+
+    if (!d->pid && (wrong = start(d, error))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        return;
+    }
+    memset(&request, 0, sizeof request);
+    request.pass = self->pass != 0;
+    call_plan(&request.plan, v, p, d->scope, layout);
+    if ((wrong = prepare(d, &request.plan, v, p))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        return;
+    }
+    d->chatter.heard = 0;
+    int waited = 1;
+    if (process_send(d->socket, &request, sizeof request))
+        waited = process_await(d->socket, &d->chatter, process_clock() + host->timeout, stopped, host);
+    if (waited == 1 && process_receive(d->socket, &reply, sizeof reply)) {
+        returned(d, result, &request, &reply);
+    } else if (waited == 1) {
+        struct wire_fault fault = { 0 };
+        int status = end(d, 1);
+        take(d->outputs[0], &fault, sizeof fault, 0);
+        host_tell_death(result, status, &fault);
+    } else {
+        end(d, 0);
+        if (waited == 0)
+            host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds", host->timeout);
+        else if (waited == -1)
+            host_say(result, OUTCOME_ERROR, "interrupted");
+        else
+            host_say(result, OUTCOME_ERROR, "the kernel printed more than %zu MiB in one case", CHATTER_LIMIT >> 20);
+    }
+    if (!d->pid && ftruncate(d->outputs[0], 0))    /* forget how it died */
+        errno = 0;
+}
+
+/* ---- the door ---- */
+
+static void close_kernel(struct host_door *base)
+{
+    struct kernel_door *d = (struct kernel_door *)(void *)base;
+
+    if (d->pid)
+        end(d, 0);
+    for (int k = 0; k < 2; k++) {
+        drop(&d->inputs[k]);
+        drop(&d->outputs[k]);
+    }
+    free(d);
+}
+
+const char *host_open_kernel(struct door *door, const struct host *host, const char *library,
+                             enum scope scope, char error[600])
+{
+    struct kernel_door *d = malloc(sizeof *d);
+    int failed = ENOMEM;
+
+    if (d) {
+        *d = (struct kernel_door){
+            .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .chatter.fd = -1,
+            .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE),
+        };
+        if (!(failed = process_memory(d->inputs)))
+            failed = process_memory(d->outputs);
+    }
+    if (failed) {
+        snprintf(error, 600, "a worker cannot be prepared: %s", strerror(failed));
+    } else if (!start(d, error)) {
+        *door = (struct door){ .name = library, .answer = answer, .state = d, .scope = scope };
+        return NULL;
+    }
+    if (d)
+        close_kernel(&d->base);
+    return error;
+}

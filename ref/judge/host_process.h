@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Other processes: to start, to hear of, to end. */
+#ifndef QKVEC_HOST_PROCESS_H
+#define QKVEC_HOST_PROCESS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Execute program, found by its path, in a process group of its own (group 1)
+ * or in ours (0); its descriptors 0 to count-1 are fd[]. 0, or errno. */
+int process_start(pid_t *pid, const char *program, char *const argv[], const int *fd, int count, int group);
+
+/* Kill the process and its group; the status that waitpid() gives. */
+int process_end(pid_t pid);
+
+/* The status of a process that is ending by itself; kills it after five seconds. */
+int process_wait(pid_t pid);
+
+/* "SIGSEGV", "exit status 3" */
+const char *process_fate(char text[64], int status);
+const char *process_signal_name(int signal);
+
+/* A descriptor out of the way of the low ones that a child gets, closed on
+ * exec. Takes fd over; -1 stays -1. */
+int process_lift(int fd);
+
+/* Both ends lifted; 0, or errno. The stream kind connects both ways. */
+int process_pipe(int end[2]);
+int process_socket(int end[2]);
+
+/* A file without a name in memory, read-only by the second descriptor. 0, or errno. */
+int process_memory(int fd[2]);
+
+/* All of it, or 0 (with a dead partner: 0 too, without a signal). */
+int process_send(int socket, const void *data, size_t bytes);
+int process_receive(int socket, void *data, size_t bytes);
+
+double process_clock(void);    /* seconds, monotonic */
+
+/* Output of a child that is heard while it works, shown up to a bound. */
+struct chatter { int fd; size_t shown, heard; };
+#define CHATTER_SHOWN ((size_t)16 << 10)      /* bytes of a run that go to our standard error */
+#define CHATTER_LIMIT ((size_t)64 << 20)      /* of a case: more than that is a fault */
+
+/* Wait for fd to be readable while listening to chatter. 1: readable (or its
+ * end); 0: the deadline passed; -1: *stop; -2: too much chatter. */
+int process_await(int fd, struct chatter *chatter, double deadline, int (*stopped)(const void *), const void *context);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What host and worker tell each other. Both are the same program. */
+#ifndef QKVEC_HOST_WIRE_H
+#define QKVEC_HOST_WIRE_H
+
+#include "call.h"
+
+/* The worker's descriptors. 1 and 2 are one pipe, 0 is /dev/null. */
+enum { WIRE_SOCKET = 3, WIRE_INPUTS, WIRE_OUTPUTS, WIRE_FDS };
+
+struct wire_started { int ok; char error[512]; };
+struct wire_request { int pass; struct call_plan plan; };
+struct wire_reply { int failed; int returned; uint32_t written; char reason[QKVEC_REASON]; };    /* failed: an errno of the worker's own */
+
+/* The first page of the outputs' file: what a dying worker leaves. The outputs follow. */
+struct wire_fault {
+    int signal;
+    enum fault_kind { FAULT_ELSEWHERE, FAULT_NULL, FAULT_UNALIGNED, FAULT_INPUT, FAULT_OUTPUT, FAULT_MESSAGE, FAULT_STACK } kind;
+    enum fault_place { FAULT_INSIDE, FAULT_BEFORE, FAULT_BEHIND } place;
+    enum fault_access { FAULT_TOUCHED, FAULT_READ, FAULT_WROTE } access;
+    int slot;                /* enum call_input or call_output */
+    size_t distance;         /* bytes from the array */
+};
+
+/* The worker's part of it. */
+struct guard {
+    const struct call_plan *plan;
+    char *in, *out, *message;        /* what is mapped where */
+    size_t page;
+    char *stack, *stack_limit;       /* of the main thread: from its begin down to its limit */
+    struct wire_fault *fault;
+};
+
+/* From now on a fatal signal is described in guard->fault before it kills. */
+void guard_watch(struct guard *guard);
+
+#endif

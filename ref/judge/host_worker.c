@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process that a kernel lives in: "SELF host-worker PARENT SCOPE MEMORY LIBRARY".
+ *
+ * It maps what it is told to map, calls the kernel, and says what came back.
+ * It judges nothing, so that nothing a kernel does to it can spoil a verdict.
+ */
+#define _GNU_SOURCE    /* MAP_ANONYMOUS, dlopen's neighbours */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "host.h"
+#include "host_process.h"
+#include "host_wire.h"
+
+static const char *const symbols[] = { [SCOPE_LAYER] = "qkvec_kernel", [SCOPE_CORE] = "qkvec_attention_core" };
+
+/* Not to outlive the parent, and to be the first to go when memory ends. */
+static int settle(pid_t parent, size_t memory)
+{
+    int score;
+
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent)
+        return 0;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+    if (memory)
+        setrlimit(RLIMIT_AS, &(struct rlimit){ (rlim_t)memory, (rlim_t)memory });
+    if ((score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)) >= 0) {
+        if (write(score, "1000", 4) != 4)
+            errno = 0;    /* then the system chooses by itself */
+        close(score);
+    }
+    return 1;
+}
+
+static call_kernel *load(struct wire_started *started, const char *library, enum scope scope)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *symbol;
+    call_kernel *kernel = NULL;
+
+    if (!handle) {
+        snprintf(started->error, sizeof started->error, "cannot be loaded: %s", dlerror());
+    } else if ((symbol = dlsym(handle, symbols[scope]))) {
+        memcpy(&kernel, &symbol, sizeof kernel);    /* POSIX: a function has such an address */
+        started->ok = 1;
+    } else if (dlsym(handle, symbols[!scope])) {
+        snprintf(started->error, sizeof started->error, "exports %s only: check it %s --core", symbols[!scope],
+                 scope == SCOPE_CORE ? "without" : "with");
+    } else {
+        snprintf(started->error, sizeof started->error, "exports neither qkvec_kernel nor qkvec_attention_core (in C++ they need extern \"C\")");
+    }
+    return kernel;
+}
+
+/* ---- memory ---- */
+
+/* Everything unreachable but the slots. */
+static char *map(int fd, off_t from, size_t bytes, const struct call_slot *slot, int count, int protection)
+{
+    char *base = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, from);
+
+    if (base == MAP_FAILED)
+        return NULL;
+    for (int k = 0; k < count; k++)
+        if (slot[k].past > slot[k].first && mprotect(base + slot[k].first, slot[k].past - slot[k].first, protection)) {
+            munmap(base, bytes);
+            return NULL;
+        }
+    return base;
+}
+
+/* The reason ends where its page does, so that a longer one is noticed. */
+static char *map_message(size_t page)
+{
+    char *base = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return base == MAP_FAILED || mprotect(base + page, page, PROT_READ | PROT_WRITE) ? NULL : base;
+}
+
+/* ---- a case ---- */
+
+static void run(struct wire_reply *reply, const struct wire_request *request, struct guard *guard, call_kernel *kernel)
+{
+    const struct call_plan *plan = &request->plan;
+    char *reason = guard->message + 2 * guard->page - QKVEC_REASON;
+    uint32_t *written = (uint32_t *)(void *)(guard->message + guard->page);
+    struct qkvec_call call;
+
+    guard->in = map(WIRE_INPUTS, 0, plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
+    guard->out = map(WIRE_OUTPUTS, (off_t)guard->page, plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
+    if (guard->in && guard->out) {
+        call_blank(guard->out, plan, request->pass);
+        memset(reason, 0, QKVEC_REASON);
+        *written = 0;
+        call_bind(&call, plan, guard->in, guard->out, written, reason);
+        guard_watch(guard);
+        reply->returned = kernel(&call);
+        reply->written = *written;
+        memcpy(reply->reason, reason, QKVEC_REASON);
+    } else {
+        reply->failed = errno ? errno : ENOMEM;
+    }
+    if (guard->in)
+        munmap(guard->in, plan->in_bytes);
+    if (guard->out)
+        munmap(guard->out, plan->out_bytes);
+    guard->in = guard->out = NULL;
+}
+
+int host_worker(int argc, char **argv)
+{
+    struct wire_started started = { 0 };
+    struct wire_request request;
+    struct guard guard = { .page = (size_t)sysconf(_SC_PAGESIZE), .plan = &request.plan, .stack = (char *)&guard };
+    struct rlimit stack;
+    call_kernel *kernel;
+
+    if (argc != 4 || !settle((pid_t)atol(argv[0]), (size_t)strtoull(argv[2], NULL, 10)))
+        return 2;
+    for (int fd = WIRE_SOCKET; fd < WIRE_FDS; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY)
+        stack.rlim_cur = 0;
+    guard.stack_limit = guard.stack - stack.rlim_cur - 16 * guard.page;
+    guard.fault = mmap(NULL, guard.page, PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_OUTPUTS, 0);
+    guard.message = map_message(guard.page);
+    if (guard.fault == MAP_FAILED || !guard.message)
+        return 2;
+
+    kernel = load(&started, argv[3], atoi(argv[1]) ? SCOPE_CORE : SCOPE_LAYER);
+    if (!process_send(WIRE_SOCKET, &started, sizeof started))
+        return 2;
+    while (kernel && process_receive(WIRE_SOCKET, &request, sizeof request)) {
+        struct wire_reply reply = { 0 };
+        run(&reply, &request, &guard, kernel);
+        if (!process_send(WIRE_SOCKET, &reply, sizeof reply))
+            break;
+    }
+    _exit(0);    /* without what the kernel left to be done at exit */
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results that somebody wrote to a file.
+ *
+ * Letters: k stage or dimension, m member, or element of a whole array.
+ */
+#define _POSIX_C_SOURCE 200809L    /* access() */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "judge.h"
+
+#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+/* A member as a stage: any float type, whatever shape (compare_stage judges that). */
+static int take_member(struct array *got, const struct npz_array *member)
+{
+    *got = (struct array){ .name = member->name, .ndim = member->ndim, .size = member->size };
+    FOR(k, 4) got->shape[k] = member->shape[k];
+    got->v = malloc((member->size ? member->size : 1) * sizeof *got->v);
+    if (got->v)
+        FOR(m, member->size) got->v[m] = npz_value(member, m);
+    return got->v != NULL;
+}
+
+/* Every member by its name: "" in reason, or what is wrong with the file. */
+static void take_members(struct result *result, const struct npz *z, const struct array stage[STAGES])
+{
+    FOR(m, z->count) {
+        const struct npz_array *member = &z->arrays[m];
+        size_t k = 0;
+        while (k < STAGES && strcmp(stage[k].name, member->name) != 0)
+            k++;
+        if (k == STAGES) {
+            snprintf(result->reason, sizeof result->reason, "%s: not the name of a stage, ignored", member->name);
+        } else if (member->type != NPZ_F2 && member->type != NPZ_F4 && member->type != NPZ_F8) {
+            result->outcome = OUTCOME_FAIL;
+            snprintf(result->reason, sizeof result->reason, "%s: found type %s, wanted <f2, <f4 or <f8",
+                     member->name, npz_type_name(member->type));
+            return;
+        } else if (!take_member(&result->got[k], member)) {
+            result->outcome = OUTCOME_ERROR;
+            snprintf(result->reason, sizeof result->reason, "%s: not enough memory", member->name);
+            return;
+        } else {
+            result->got[k].name = stage[k].name;    /* outlives the file */
+        }
+    }
+}
+
+void results_read(struct result *result, const char *path, const char *subject, const struct vector *v)
+{
+    struct array stage[STAGES];    /* for the names */
+    struct npz z;
+    const char *error;
+
+    if ((error = npz_read(&z, path))) {
+        result->outcome = OUTCOME_FAIL;
+        snprintf(result->reason, sizeof result->reason, "%.160s: %.320s", subject, error);
+        return;
+    }
+    if ((error = mha_alloc(stage, &v->in))) {
+        result->outcome = OUTCOME_ERROR;
+        snprintf(result->reason, sizeof result->reason, "%s", error);
+    } else {
+        take_members(result, &z, stage);
+        mha_free(stage);
+    }
+    npz_free(&z);
+}
+
+static void answer_results(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+{
+    const struct door_results *where = self->state;
+    char path[4096];
+
+    (void)p;
+    if (snprintf(path, sizeof path, "%s/%s.npz", where->dir, v->name) >= (int)sizeof path) {
+        result->outcome = OUTCOME_ERROR;
+        snprintf(result->reason, sizeof result->reason, "the path of the results is too long");
+        return;
+    }
+    if (access(path, F_OK)) {
+        result->outcome = where->allow_missing ? OUTCOME_SKIP : OUTCOME_FAIL;
+        snprintf(result->reason, sizeof result->reason, "no results: there is no %.400s", path);
+        return;
+    }
+    results_read(result, path, path, v);
+}
+
+struct door door_results(struct door_results *where)
+{
+    return (struct door){ .name = where->dir, .answer = answer_results, .state = where };
+}
