@@ -14,10 +14,15 @@ struct cursor {
     const unsigned char *p, *end;
 };
 
-static int next_is(struct cursor *c, char wanted)
+static void skip_space(struct cursor *c)
 {
     while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r'))
         c->p++;
+}
+
+static int next_is(struct cursor *c, char wanted)
+{
+    skip_space(c);
     if (c->p == c->end || *c->p != (unsigned char)wanted)
         return 0;
     c->p++;
@@ -134,8 +139,7 @@ static const char *header(struct npz_array *a, struct cursor *c, char *error)
                        which ? "repeated" : "unknown", show_name(shown, key, (size_t)n));
         seen |= which;
         if (which == ORDER) {
-            while (next_is(c, ' '))
-                ;
+            skip_space(c);
             if (word_is(c, "True"))
                 return say(error, SENTENCE, "%s: found Fortran order, wanted C order (numpy.ascontiguousarray makes it)", a->name);
             if (!word_is(c, "False"))
@@ -148,7 +152,8 @@ static const char *header(struct npz_array *a, struct cursor *c, char *error)
             break;
         }
     }
-    if (next_is(c, ' ') || c->p != c->end)
+    skip_space(c);
+    if (c->p != c->end)
         return say(error, SENTENCE, "%s: bad .npy header: something follows the dict", a->name);
     if (seen != ALL)
         return say(error, SENTENCE, "%s: bad .npy header: no '%s'", a->name,

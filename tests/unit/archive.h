@@ -13,6 +13,10 @@
 #include "../../ref/store/bytes.h"
 #include "../../ref/store/npz.h"
 
+#ifndef QKVEC_TEST_DATA
+#define QKVEC_TEST_DATA "tests/unit/data"    /* from the repository's root */
+#endif
+
 struct bytes {
     unsigned char *p;
     size_t n;
@@ -135,9 +139,7 @@ static inline const char *verdict(char text[SENTENCE], const void *p, size_t n)
 /* A file of tests/unit/data. */
 static inline const char *data_path(char path[1024], const char *name)
 {
-    const char *slash = strrchr(__FILE__, '/');
-
-    snprintf(path, 1024, "%.*s/data/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name);
+    snprintf(path, 1024, "%s/%s", QKVEC_TEST_DATA, name);
     return path;
 }
 

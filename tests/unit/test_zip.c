@@ -205,7 +205,9 @@ Test(zip, members_that_share_their_bytes)
 }
 
 /* The ZIP64 end record and its locator, as writers add them to huge archives. */
-static struct archive zip64(uint64_t record_at, int extra)
+enum { COUNT = 1, SIZE = 2, AT = 4, ALL = 7 };    /* which fields of the plain end point to the other */
+
+static struct archive zip64(uint64_t record_at, int extra, int wide)
 {
     struct archive z = plain_archive(0);
     unsigned char end[22], record[56] = "PK\6\6", locator[20] = "PK\6\7";
@@ -218,10 +220,12 @@ static struct archive zip64(uint64_t record_at, int extra)
     put64(record + 48, get32(end + 16));
     put64(locator + 8, record_at ? record_at : z.end);
     put32(locator + 16, 1);
-    put16(end + 8, 0xFFFF);
-    put16(end + 10, 0xFFFF);
-    put32(end + 12, 0xFFFFFFFF);
-    put32(end + 16, 0xFFFFFFFF);
+    if (wide & COUNT)
+        put32(end + 8, 0xFFFFFFFF);
+    if (wide & SIZE)
+        put32(end + 12, 0xFFFFFFFF);
+    if (wide & AT)
+        put32(end + 16, 0xFFFFFFFF);
     z.b.n = z.end;
     add_bytes(&z.b, record, 56);
     add_bytes(&z.b, "....", (size_t)extra);
@@ -234,20 +238,20 @@ Test(zip, zip64_end_record)
 {
     static const struct {
         uint64_t at;
-        int extra;
+        int extra, wide;
         const char *sentence;
     } cases[] = {
-        { 0, 0, "" },
-        { 0, 4, "" },    /* the record may have an extensible part */
-        { 1, 0, "bad ZIP archive: no ZIP64 end record where the locator points to" },
-        { 163, 0, "bad ZIP archive: no ZIP64 end record where the locator points to" },
-        { UINT64_MAX, 0, "bad ZIP archive: no ZIP64 end record where the locator points to" },
-        { (uint64_t)1 << 32 | 162, 0, "bad ZIP archive: no ZIP64 end record where the locator points to" },
+        { 0, 0, ALL, "" }, { 0, 0, COUNT, "" }, { 0, 0, SIZE, "" }, { 0, 0, AT, "" },
+        { 0, 4, ALL, "" },    /* the record may have an extensible part */
+        { 1, 0, ALL, "bad ZIP archive: no ZIP64 end record where the locator points to" },
+        { 163, 0, ALL, "bad ZIP archive: no ZIP64 end record where the locator points to" },
+        { UINT64_MAX, 0, ALL, "bad ZIP archive: no ZIP64 end record where the locator points to" },
+        { (uint64_t)1 << 32 | 162, 0, ALL, "bad ZIP archive: no ZIP64 end record where the locator points to" },
     };
     char said[SENTENCE];
 
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct archive z = zip64(cases[k].at, cases[k].extra);
+        struct archive z = zip64(cases[k].at, cases[k].extra, cases[k].wide);
         cr_expect_str_eq(verdict(said, z.b.p, z.b.n), cases[k].sentence, "case %zu: %s", k, said);
         free(z.b.p);
     }
@@ -255,7 +259,7 @@ Test(zip, zip64_end_record)
 
 Test(zip, zip64_numbers_are_not_cut_to_32_bits)
 {
-    struct archive z = zip64(0, 0);
+    struct archive z = zip64(0, 0, ALL);
     char said[SENTENCE];
 
     put64(z.b.p + z.end + 48, (uint64_t)1 << 32 | 111);
@@ -265,4 +269,51 @@ Test(zip, zip64_numbers_are_not_cut_to_32_bits)
     put64(z.b.p + z.end + 32, (uint64_t)1 << 40);
     cr_expect_str_eq(verdict(said, z.b.p, z.b.n), "bad ZIP archive: the directory breaks off with 1099511627775 members to come");
     free(z.b.p);
+}
+
+/* A directory record with an extra field and a comment, whose plain sizes point to the extra field. */
+static const char *extra_verdict(char said[SENTENCE], const char *extra, size_t length)
+{
+    struct archive z = plain_archive(0), longer = { 0 };
+    unsigned char *p = z.b.p + z.central[0], *end = z.b.p + z.end;
+
+    put32(p + 20, 0xFFFFFFFF);
+    put32(p + 24, 0xFFFFFFFF);
+    put16(p + 30, (unsigned)length);
+    put16(p + 32, 7);
+    put32(end + 12, get32(end + 12) + (uint32_t)length + 7);
+    add_bytes(&longer.b, z.b.p, z.end);
+    add_bytes(&longer.b, extra, length);
+    add_bytes(&longer.b, "comment", 7);
+    add_bytes(&longer.b, end, 22);
+    verdict(said, longer.b.p, longer.b.n);
+    free(longer.b.p);
+    free(z.b.p);
+    return said;
+}
+
+#define SIZE64 "\114\0\0\0\0\0\0\0"    /* 76 */
+Test(zip, zip64_extra_field)
+{
+    char said[SENTENCE];
+    static const struct {
+        const char *extra;
+        size_t length;
+        const char *sentence;
+    } cases[] = {
+        { "\1\0\20\0" SIZE64 SIZE64, 20, "" },
+        { "UT\5\0.....\1\0\20\0" SIZE64 SIZE64, 29, "" },             /* another field before it */
+        { "\1\0\20\0" SIZE64 SIZE64 "UT\5\0.....", 29, "" },
+        { "\1\0\20\0" SIZE64 "\114\0\0\0\1\0\0\0", 20, "a.npy: 4294967372 packed bytes in an archive of 189" },
+        { "\1\0\20\0" "\114\0\0\0\1\0\0\0" SIZE64, 20, "a.npy: 4294967372 bytes declared, which cannot come from 76" },
+        { "", 0, "a.npy: bad extra field in the directory" },
+        { "\1\0\20", 3, "a.npy: bad extra field in the directory" },
+        { "UT\0\0", 4, "a.npy: bad extra field in the directory" },
+        { "\1\0\10\0" SIZE64, 12, "a.npy: bad extra field in the directory" },      /* one size for two */
+        { "\1\0\20\0" SIZE64, 12, "a.npy: bad extra field in the directory" },      /* longer than there is */
+        { "UT\377\377.....\1\0\20\0" SIZE64 SIZE64, 29, "a.npy: bad extra field in the directory" },
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        cr_expect_str_eq(extra_verdict(said, cases[k].extra, cases[k].length), cases[k].sentence, "case %zu: %s", k, said);
 }
