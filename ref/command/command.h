@@ -14,6 +14,7 @@ enum { CONFORMANT = 0, NOT_CONFORMANT = 1, NOT_JUDGED = 2 };    /* exit status *
 /* Each gets the arguments after its own name. */
 int command_check(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_fuzz(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_show(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct command {
     { "show", "a vector's configuration and numbers", command_show },
     { "run", "interpret a vector: every stage, written or printed", command_run },
     { "check", "judge results against the vectors", command_check },
+    { "fuzz", "judge a kernel by random cases, and make a failing one small", command_fuzz },
     { "export", "a vector as a C header, for targets without a file system", command_export },
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

@@ -69,16 +69,22 @@ static const struct policy *match_truth(struct match *best, const struct array g
     return policy;
 }
 
-/* The tightest profile that the results meet on this vector. */
-static const struct profile *profile_met(const struct vector *v, struct truth *truth, const struct array got[STAGES])
+/* The tightest profile that the results meet on this vector; passed tells
+ * whether they meet the one of truth, which is then the loosest to be tried. */
+static const struct profile *profile_met(const struct vector *v, struct truth *truth, const struct array got[STAGES], int passed)
 {
+    const struct profile *asked = truth->profile;
+
     FOR(k, PROFILES) {
         struct match match;
+        if (&profiles[k] == asked) {
+            if (passed)
+                return asked;
+            continue;
+        }
         if (truth_change_profile(truth, v, &profiles[k]))
             return NULL;
-        if (truth->not_applicable)
-            continue;
-        if (match_truth(&match, got, truth) && !match.wrong_stages)
+        if (!truth->not_applicable && match_truth(&match, got, truth) && !match.wrong_stages)
             return &profiles[k];
     }
     return NULL;
@@ -119,7 +125,7 @@ void judge(struct verdict *verdict, const struct vector *v, int rounded,
     } else {
         verdict->outcome = OUTCOME_PASS;
     }
-    verdict->meets = profile_met(v, &truth, got);
+    verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
     truth_free(&truth);
 }
 
@@ -145,37 +151,53 @@ struct door door_reference(void)
 
 /* ---- one vector ---- */
 
-static double round_to(const void *profile, double x)
+/* v is used up. */
+static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct vector *v, const struct profile *p)
 {
-    return profile_round(profile, x);
-}
-
-const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
-                       const struct profile *p, char error[600])
-{
-    struct vector v;
     struct result result = { .outcome = OUTCOME_PASS };
-    const char *wrong = vector_read(&v, path, name);
+    int rounded = vector_round(v, profile_rounding, p);
 
-    if (wrong) {
-        snprintf(error, 600, "%s", wrong);
-        return error;
-    }
-    int rounded = vector_round(&v, round_to, p);
-    door->answer(door, &result, &v, p);
+    door->answer(door, &result, v, p);
     if (result.outcome == OUTCOME_PASS) {
-        judge(verdict, &v, rounded, result.got, p, door->scope);
+        judge(verdict, v, rounded, result.got, p, door->scope);
         if (!verdict->reason[0])
             memcpy(verdict->reason, result.reason, sizeof verdict->reason);
     } else {
         *verdict = (struct verdict){ .outcome = result.outcome, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
-        snprintf(verdict->vector, sizeof verdict->vector, "%s", v.name);
+        snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
         memcpy(verdict->reason, result.reason, sizeof verdict->reason);
     }
     if (kept)
         memcpy(kept, result.got, sizeof result.got);
     else
         mha_free(result.got);
-    vector_free(&v);
+    vector_free(v);
+}
+
+const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
+                       const struct profile *p, char error[600])
+{
+    struct vector v;
+    const char *wrong = vector_read(&v, path, name);
+
+    if (wrong) {
+        snprintf(error, 600, "%s", wrong);
+        return error;
+    }
+    judge_vector(verdict, kept, door, &v, p);
+    return NULL;
+}
+
+const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct npz *file, const char *name,
+                         const struct profile *p, char error[600])
+{
+    struct vector v;
+    const char *wrong = vector_from(&v, file, name);
+
+    if (wrong) {
+        snprintf(error, 600, "%s", wrong);
+        return error;
+    }
+    judge_vector(verdict, kept, door, &v, p);
     return NULL;
 }

@@ -67,4 +67,8 @@ void results_read(struct result *result, const char *path, const char *subject, 
 const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
                        const struct profile *p, char error[600]);
 
+/* The same for a vector in memory; file is taken over. */
+const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct npz *file, const char *name,
+                         const struct profile *p, char error[600]);
+
 #endif

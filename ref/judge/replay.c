@@ -11,19 +11,18 @@
 /* What a kernel's mistake is looked for in: what it returns, not how. */
 const enum mha_stage returned[RETURNED] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN, HEAD_OUTPUTS };
 
-static double round_to(const void *profile, double x)
-{
-    return profile_round(profile, x);
-}
-
 const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p)
 {
-    const char *error = vector_read(&s->v, e->path, e->name);
+    struct npz copy;
+    const char *error = e->file ? npz_copy(&copy, e->file, NULL) : NULL;
+
+    if (!error)
+        error = e->file ? vector_from(&s->v, &copy, e->name) : vector_read(&s->v, e->path, e->name);
 
     s->evidence = e;
     if (error)
         return "a vector cannot be read any more";
-    s->rounded = vector_round(&s->v, round_to, p);
+    s->rounded = vector_round(&s->v, profile_rounding, p);
     if ((error = truth_make(&s->truth, &s->v, s->rounded, p, SCOPE_LAYER)))
         vector_free(&s->v);
     return error;

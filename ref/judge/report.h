@@ -25,6 +25,9 @@ struct report {
 
 void report_write(FILE *f, const struct report *report, enum report_format format);
 
+/* The failures and their likely mistake alone, as text. */
+void report_failure(FILE *f, const struct report *report);
+
 /* The program's version, "0.1.0". */
 extern const char *const qkvec_version;
 

@@ -6,7 +6,7 @@
 #include "report.h"
 
 typedef void report_writer(FILE *f, const struct report *report, const char *const stage[STAGES]);
-report_writer report_text, report_tap, report_junit, report_json;
+report_writer report_text, report_text_failures, report_tap, report_junit, report_json;
 
 /* "core" of "core/answer"; "files" of what lies outside the corpus. */
 #define CATEGORY 64

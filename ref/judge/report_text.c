@@ -122,6 +122,8 @@ static void failure(FILE *f, const struct report *report, const struct verdict *
     judged_stages(f, v, stage);
     item(f, "meets", v->meets && v->meets > v->profile ? v->meets->name : "");
     item(f, "finding", report_finding(text, v));
+    if (!report->rerun[0])
+        return;
     fprintf(f, "  %-18s %s ", "again", report->rerun);
     quote_shell(word, sizeof word, v->vector);
     quote_plain(f, word);
@@ -243,11 +245,16 @@ static void certificate(FILE *f, const struct report *report, const char *const 
     fputs("\n", f);
 }
 
+void report_text_failures(FILE *f, const struct report *report, const char *const stage[STAGES])
+{
+    failures(f, report, stage);
+    diagnosis(f, report);
+}
+
 void report_text(FILE *f, const struct report *report, const char *const stage[STAGES])
 {
     table(f, report);
-    failures(f, report, stage);
-    diagnosis(f, report);
+    report_text_failures(f, report, stage);
     notes(f, report);
     certificate(f, report, stage);
 }

@@ -43,3 +43,8 @@ double profile_round(const struct profile *p, double x)
     double y = rint(x / last) * last;
     return fabs(y) > p->largest ? copysign(INFINITY, x) : y;
 }
+
+double profile_rounding(const void *profile, double x)
+{
+    return profile_round(profile, x);
+}

@@ -22,4 +22,7 @@ const struct profile *profile_named(const char *name);    /* NULL where there is
 /* x in the profile's type (float64, float32, float16, bfloat16; tf32 is float32). */
 double profile_round(const struct profile *p, double x);
 
+/* The same, for vector_round(). */
+double profile_rounding(const void *profile, double x);
+
 #endif

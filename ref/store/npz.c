@@ -130,6 +130,27 @@ struct npz_array *npz_add(struct npz *z, const char *name, enum npz_type type, i
     return a;
 }
 
+const char *npz_copy(struct npz *copy, const struct npz *z, const char *const *without)
+{
+    *copy = (struct npz){ 0 };
+    for (size_t k = 0; k < z->count; k++) {
+        const struct npz_array *from = &z->arrays[k];
+        size_t m = 0;
+        while (without && without[m] && strcmp(without[m], from->name) != 0)
+            m++;
+        if (without && without[m])
+            continue;
+        struct npz_array *to = npz_add(copy, from->name, from->type, from->ndim, from->shape);
+        if (!to) {
+            npz_free(copy);
+            return "not enough memory for a copy";
+        }
+        if (from->size)
+            memcpy(to->data, from->data, from->size * types[from->type].size);
+    }
+    return NULL;
+}
+
 /* ---- reading ---- */
 
 static const char *read_member(struct npz *z, const struct zip_member *m, size_t *total)

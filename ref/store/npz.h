@@ -66,6 +66,10 @@ struct npz_array *npz_add(struct npz *z, const char *name, enum npz_type type, i
  * its name only when it is complete. NULL, or what went wrong. */
 const char *npz_write(struct npz *z, const char *path);
 
+/* All arrays once more, but for those named in without (NULL ends it; or NULL:
+ * none). NULL, or a sentence (then copy is empty). */
+const char *npz_copy(struct npz *copy, const struct npz *z, const char *const *without);
+
 void npz_free(struct npz *z);
 
 #endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+#define WITNESSES 64    /* cases after the failing one that the diagnosis looks at */
+
+const char *fuzz_judge(struct verdict *verdict, struct array kept[STAGES], struct fuzz *fuzz, const struct npz *z)
+{
+    struct npz copy;
+    const char *error = npz_copy(&copy, z, NULL);
+
+    if (error)
+        return error;
+    return judge_arrays(verdict, kept, fuzz->door, &copy, "fuzz", fuzz->profile, fuzz->error);
+}
+
+/* What the kernel does with the cases from the failing one on. */
+static const char *look(struct fuzz *fuzz)
+{
+    struct evidence *e = calloc(WITNESSES + 1, sizeof *e);
+    struct verdict *v = calloc(WITNESSES + 1, sizeof *v);
+    struct npz *z = calloc(WITNESSES + 1, sizeof *z);
+    const char *error = e && v && z ? NULL : "not enough memory for the diagnosis";
+    size_t count = 0;
+
+    for (; !error && count <= WITNESSES && !(fuzz->stop && *fuzz->stop); count++) {
+        e[count] = (struct evidence){ .name = "fuzz", .file = &z[count], .verdict = &v[count] };
+        error = count ? fuzz_case(&z[count], fuzz->number + count - 1) : npz_copy(&z[0], &fuzz->small, NULL);
+        if (!error)
+            error = fuzz_judge(&v[count], e[count].got, fuzz, &z[count]);
+    }
+    if (!error)
+        error = diagnose(&fuzz->diagnosis, e, count, fuzz->profile);
+    FOR(k, e && z ? count : 0) {
+        mha_free(e[k].got);
+        npz_free(&z[k]);
+    }
+    free(e);
+    free(v);
+    free(z);
+    return error;
+}
+
+static const char *found(struct fuzz *fuzz, struct npz *z, uint64_t number)
+{
+    const char *error;
+
+    fuzz->failed = 1;
+    fuzz->number = number;
+    fuzz->small = *z;
+    *z = (struct npz){ 0 };
+    if ((error = fuzz_shrink(&fuzz->small, &fuzz->verdict, fuzz)))
+        return error;
+    return look(fuzz);
+}
+
+const char *fuzz_run(struct fuzz *fuzz)
+{
+    const char *error = NULL;
+
+    for (; !error && !fuzz->failed && fuzz->done < fuzz->count && !(fuzz->stop && *fuzz->stop); fuzz->done++) {
+        struct npz z;
+        if (!(error = fuzz_case(&z, fuzz->seed + fuzz->done)) && !(error = fuzz_judge(&fuzz->verdict, NULL, fuzz, &z))) {
+            fuzz->passed += fuzz->verdict.outcome == OUTCOME_PASS;
+            fuzz->skipped += fuzz->verdict.outcome == OUTCOME_SKIP;
+            if (fuzz->verdict.outcome != OUTCOME_PASS && fuzz->verdict.outcome != OUTCOME_SKIP)
+                error = found(fuzz, &z, fuzz->seed + fuzz->done);
+        }
+        npz_free(&z);
+        if (fuzz->progress && fuzz->done % 256 == 0)
+            fuzz->progress(fuzz);
+    }
+    return error;
+}
