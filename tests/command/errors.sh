@@ -5,7 +5,7 @@
 expect 0 --help
 empty err
 says out list show run check export "Exit status: 0 conformant, 1 not conformant, 2 could not judge"
-lacks out fuzz split order step
+lacks out fuzz step
 expect 0 --version
 says out "qkvec $VERSION" "corpus "
 expect 2
