@@ -52,6 +52,10 @@ void host_tell_death(struct result *result, int status, const struct wire_fault 
     const char *name = process_signal_name(fault->signal);
     char fate[64], text[256];
 
+    if (fault->kind == FAULT_DEAF) {
+        host_say(result, OUTCOME_CRASH, "the kernel closed descriptors that are not its own");
+        return;
+    }
     if (!fault->signal || !WIFSIGNALED(status)) {
         process_fate(fate, status);
         if (!WIFSIGNALED(status))
@@ -76,6 +80,9 @@ void host_tell_death(struct result *result, int status, const struct wire_fault 
         break;
     case FAULT_MESSAGE:
         host_say(result, OUTCOME_CRASH, "%s: wrote outside of reason, which has %d bytes, or of *written", name, QKVEC_REASON);
+        break;
+    case FAULT_EARLIER:
+        host_say(result, OUTCOME_CRASH, "%s: used an array of an earlier case (a thread that goes on when the kernel has returned, or a kept pointer)", name);
         break;
     case FAULT_STACK:
         host_say(result, OUTCOME_CRASH, "%s: the stack is too small for it", name);

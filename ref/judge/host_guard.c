@@ -65,6 +65,10 @@ static void describe(struct wire_fault *f, const struct guard *g, const siginfo_
         f->kind = FAULT_MESSAGE;
     else if (at < g->stack && at >= g->stack_limit)
         f->kind = FAULT_STACK;
+    else
+        for (int k = 0; k < GRAVES; k++)
+            if (g->grave[k].at && at >= g->grave[k].at && at < g->grave[k].at + g->grave[k].bytes)
+                f->kind = FAULT_EARLIER;
 }
 
 static void on_fatal(int signal, siginfo_t *info, void *context)

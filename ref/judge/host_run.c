@@ -72,7 +72,7 @@ static void join(struct verdict *verdict, const struct array first[STAGES], cons
         prefix(verdict, in_second);
     } else if ((verdict->outcome == OUTCOME_SKIP) != (again->outcome == OUTCOME_SKIP)) {
         verdict->outcome = OUTCOME_FAIL;
-        prefix(verdict, "skipped in one round and answered in the other: ");
+        prefix(verdict, verdict->reason[0] ? "skipped in one round and answered in the other: " : "skipped in one round and answered in the other");
     } else if (!nondeterministic && differs(where, first, second)) {
         snprintf(text, sizeof text, "two runs gave different bits (%s); the second was in reverse order and with other alignment%s",
                  where, verdict->reason[0] ? "; in the first: " : "");

@@ -15,12 +15,19 @@ struct wire_reply { int failed; int returned; uint32_t written; char reason[QKVE
 /* The first page of the outputs' file: what a dying worker leaves. The outputs follow. */
 struct wire_fault {
     int signal;
-    enum fault_kind { FAULT_ELSEWHERE, FAULT_NULL, FAULT_UNALIGNED, FAULT_INPUT, FAULT_OUTPUT, FAULT_MESSAGE, FAULT_STACK } kind;
+    enum fault_kind { FAULT_ELSEWHERE, FAULT_NULL, FAULT_UNALIGNED, FAULT_INPUT, FAULT_OUTPUT, FAULT_MESSAGE, FAULT_STACK,
+                      FAULT_EARLIER,          /* an array of an earlier case */
+                      FAULT_DEAF } kind;      /* no fault: the worker's descriptors are gone */
     enum fault_place { FAULT_INSIDE, FAULT_BEFORE, FAULT_BEHIND } place;
     enum fault_access { FAULT_TOUCHED, FAULT_READ, FAULT_WROTE } access;
     int slot;                /* enum call_input or call_output */
     size_t distance;         /* bytes from the array */
 };
+
+/* Addresses of earlier cases are not used again for a while, so that a late
+ * access to them is told from a new one. */
+#define GRAVES 16
+struct grave { char *at; size_t bytes; };
 
 /* The worker's part of it. */
 struct guard {
@@ -28,6 +35,8 @@ struct guard {
     char *in, *out, *message;        /* what is mapped where */
     size_t page;
     char *stack, *stack_limit;       /* of the main thread: from its begin down to its limit */
+    struct grave grave[GRAVES];
+    size_t buried;
     struct wire_fault *fault;
 };
 

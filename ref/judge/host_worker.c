@@ -90,6 +90,22 @@ static char *map_message(size_t page)
     return base == MAP_FAILED || mprotect(base + page, page, PROT_READ | PROT_WRITE) ? NULL : base;
 }
 
+/* Out of use, but not free for the next case yet. */
+static void bury(struct guard *guard, char *base, size_t bytes)
+{
+    struct grave *grave = &guard->grave[guard->buried++ % GRAVES];
+
+    if (!base)
+        return;
+    if (grave->at)
+        munmap(grave->at, grave->bytes);
+    *grave = (struct grave){ base, bytes };
+    if (mmap(base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        munmap(base, bytes);
+        grave->at = NULL;
+    }
+}
+
 /* ---- a case ---- */
 
 static void run(struct wire_reply *reply, const struct wire_request *request, struct guard *guard, call_kernel *kernel)
@@ -113,10 +129,8 @@ static void run(struct wire_reply *reply, const struct wire_request *request, st
     } else {
         reply->failed = errno ? errno : ENOMEM;
     }
-    if (guard->in)
-        munmap(guard->in, plan->in_bytes);
-    if (guard->out)
-        munmap(guard->out, plan->out_bytes);
+    bury(guard, guard->in, plan->in_bytes);
+    bury(guard, guard->out, plan->out_bytes);
     guard->in = guard->out = NULL;
 }
 
@@ -146,8 +160,10 @@ int host_worker(int argc, char **argv)
     while (kernel && process_receive(WIRE_SOCKET, &request, sizeof request)) {
         struct wire_reply reply = { 0 };
         run(&reply, &request, &guard, kernel);
-        if (!process_send(WIRE_SOCKET, &reply, sizeof reply))
+        if (!process_send(WIRE_SOCKET, &reply, sizeof reply)) {
+            guard.fault->kind = FAULT_DEAF;
             break;
+        }
     }
     _exit(0);    /* without what the kernel left to be done at exit */
 }
