@@ -188,7 +188,7 @@ static const char *work(struct vector *v)
                  + N * H * L * Sx * 4 + N * L * Sx;
 
     if (count > (double)VECTOR_NUMBERS)
-        return WRONG(v, "its stages would have %.3g numbers, wanted at most %zu", count, VECTOR_NUMBERS);
+        return WRONG(v, "its stages would have %.0f numbers, wanted at most %zu", count, VECTOR_NUMBERS);
     return NULL;
 }
 

@@ -120,7 +120,7 @@ static const struct {
     { "", "query=<f4 0,4,10;key=<f4 0,7,10;value=<f4 0,7,10", "" },
     { "", "query=<f4 3,0,10", "" },
     { "2P", "key=<f4 3,0,10;value=<f4 3,0,10;attn_mask=|b1 4,0;key_padding_mask=|b1 3,0", "" },
-    { "2", "is_causal:1", "" },
+    { "2", "is_causal:1", "" }, { "", "dropout:1", "" },
     { "", "about=|u1 0;made_by=|u1 0;dtype=|u1 0", "" },
     { "", "output=<f8 3,4,10;sigma.output=<f8 3,4,10;alt.zero_rows.output=<f8 3,4,10;"
           "alt.masked_ignored.sigma.attn_weights=<f8 3,2,4,7;q_bias=<f8 10;k_weight_t=<f8 10,10", "" },
@@ -241,8 +241,9 @@ static const struct {
     /* sizes that would take the machine down; no bytes are behind the first three */
     { "", "query=<f4 100000,0,10;key=<f4 100000,0,10;value=<f4 100000,0,10", "" },
     { "", "query=<f4 20000000,0,10;key=<f4 20000000,0,10;value=<f4 20000000,0,10",
-      "its stages would have 2.58e+09 numbers, wanted at most 268435456" },
-    { "u", "query=<f4 7000,10;key=<f4 7000,10;value=<f4 7000,10", "its stages would have 4.42e+08 numbers, wanted at most 268435456" },
+      "its stages would have 2580000730 numbers, wanted at most 268435456" },
+    { "skz", "query=<f4 3,4000,10;key=<f4 3,5000,6;value=<f4 3,5000,8", "its stages would have 541746730 numbers, wanted at most 268435456" },
+    { "u", "query=<f4 7000,10;key=<f4 7000,10;value=<f4 7000,10", "its stages would have 441840730 numbers, wanted at most 268435456" },
 };
 
 Test(vector, accepted_or_refused_with_a_sentence)
