@@ -3,7 +3,6 @@
 import hashlib
 import json
 
-
 import npz
 from build import about, torch_of
 from cases import CORPUS_VERSION
