@@ -22,7 +22,8 @@ struct command_door {
     struct host_door base;
     struct program program;
     size_t cases, deaths;       /* so far; deaths before any answer */
-    int answered;
+    size_t answered;            /* cases, by the program that runs */
+    int ever;                   /* any case was answered */
 };
 
 static const char *write_input(const char *path, const struct vector *v, const struct profile *p)
@@ -63,20 +64,23 @@ static void judge_line(struct command_door *d, struct result *result, const char
     }
 }
 
-static void hear(struct command_door *d, struct result *result, const char *out, const struct vector *v)
+/* Returns 0 where the case has to be sent again: the program has ended in good
+ * order after an earlier one, as one does that answers a single case. */
+static int hear(struct command_door *d, struct result *result, const char *out, const struct vector *v)
 {
     const struct host *host = d->base.host;
     char fate[64];
     enum heard heard = program_hear(&d->program, process_clock() + host->timeout);
 
     if (heard == HEARD_LINE) {
-        d->answered = 1;
+        d->answered++;
+        d->ever = 1;
         judge_line(d, result, out, v);
         if (program_next(&d->program) == PROGRAM_TALKS) {
             program_end(&d->program);
             host_say(result, OUTCOME_ERROR, "answered more than once");
         }
-        return;
+        return 1;
     }
     int status = program_end(&d->program);
     if (heard == HEARD_NOTHING) {
@@ -85,18 +89,47 @@ static void hear(struct command_door *d, struct result *result, const char *out,
         host_say(result, OUTCOME_ERROR, "interrupted");
     } else if (heard == HEARD_TOO_LONG) {
         host_say(result, OUTCOME_ERROR, "answered a line of more than %d bytes; wanted ok, skip REASON or fail REASON", PROGRAM_LINE);
+    } else if (d->answered && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return 0;
     } else {
-        d->deaths += !d->answered;
+        d->deaths += !d->ever;
         host_say(result, OUTCOME_CRASH, "the command ended without an answer: %s%s", process_fate(fate, status),
                  WIFEXITED(status) && WEXITSTATUS(status) == 127 ? " (the shell did not find it)" : "");
     }
+    return 1;
+}
+
+/* 0: once more. */
+static int converse(struct command_door *d, struct result *result, const struct vector *v, const struct profile *p)
+{
+    char error[600], in[1100], out[1100], line[2300];
+    const char *wrong = NULL;
+
+    if (!d->program.pid) {
+        d->answered = 0;
+        wrong = program_start(&d->program, error);
+    }
+    if (!wrong) {
+        d->cases++;
+        snprintf(in, sizeof in, "%s/in-%zu.npz", d->program.dir, d->cases);
+        snprintf(out, sizeof out, "%s/out-%zu.npz", d->program.dir, d->cases);
+        snprintf(line, sizeof line, "%s\t%s\n", in, out);
+        wrong = write_input(in, v, p);
+    }
+    if (wrong) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        return 1;
+    }
+    program_tell(&d->program, line);    /* if it is dead, the next read tells */
+    int done = hear(d, result, out, v);
+    unlink(in);
+    unlink(out);
+    return done;
 }
 
 static void answer(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
 {
     struct command_door *d = self->state;
-    char error[600], in[1100], out[1100], line[2300];
-    const char *wrong = NULL;
 
     if (d->deaths >= STILLBORN) {
         host_say(result, OUTCOME_CRASH, "the command ended %d times without any answer and is not started again", STILLBORN);
@@ -107,22 +140,8 @@ static void answer(struct door *self, struct result *result, const struct vector
         host_say(result, OUTCOME_ERROR, "the command said something before this case was sent: it answered an earlier one twice, or late");
         return;
     }
-    if (!d->program.pid && (wrong = program_start(&d->program, error))) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
-        return;
-    }
-    d->cases++;
-    snprintf(in, sizeof in, "%s/in-%zu.npz", d->program.dir, d->cases);
-    snprintf(out, sizeof out, "%s/out-%zu.npz", d->program.dir, d->cases);
-    snprintf(line, sizeof line, "%s\t%s\n", in, out);
-    if ((wrong = write_input(in, v, p))) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
-        return;
-    }
-    program_tell(&d->program, line);    /* if it is dead, the next read tells */
-    hear(d, result, out, v);
-    unlink(in);
-    unlink(out);
+    while (!converse(d, result, v, p))
+        ;
 }
 
 /* ---- the door ---- */

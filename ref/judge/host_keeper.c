@@ -7,11 +7,11 @@
  * become, removes the files, and ends as the command did.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
+#define _XOPEN_SOURCE 700
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,17 +26,11 @@ static void on_child(int signal)
     (void)signal;    /* its arrival ends pselect() */
 }
 
-static void remove_dir(const char *path)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 {
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(path);
+    (void)st, (void)type, (void)where;
+    remove(path);
+    return 0;
 }
 
 /* Until descriptor 3 is let go; *alive becomes 0 when the command ends before. */
@@ -87,7 +81,7 @@ int host_keeper(int argc, char **argv)
     kill(-child, SIGKILL);
     if (alive)
         status = process_end(child);
-    remove_dir(argv[0]);
+    nftw(argv[0], remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (WIFSIGNALED(status)) {
         signal(WTERMSIG(status), SIG_DFL);
         raise(WTERMSIG(status));
