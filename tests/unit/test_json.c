@@ -10,7 +10,7 @@
 static int valid(const char *text, size_t length)
 {
     struct json j;
-    char *copy = malloc(length ? length : 1);
+    char *copy = calloc(length ? length : 1, 1);
 
     memcpy(copy, text, length);
     json_start(&j, copy, length);
