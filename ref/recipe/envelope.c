@@ -48,13 +48,44 @@ static double store(const struct units *u, double y)
 /* What a sum of terms tells of its rounding: P are its partial sums. */
 struct sums { double y, terms2, partial2, partial, size; };
 
-static inline void sums_add(struct sums *s, double term)
+static void sums_add(struct sums *s, double term)
 {
     s->y += term;
     s->terms2 += term * term;
     s->partial2 += s->y * s->y;
     s->partial += fabs(s->y);
     s->size += fabs(term);
+}
+
+/* Many sums side by side, each quantity in a row of its own: that is what makes
+ * the loop below fast. */
+struct sums_row { double *y, *terms2, *partial2, *partial, *size; };
+
+static struct sums_row sums_row(double *room, size_t n)
+{
+    FOR(m, 5 * n) room[m] = 0;
+    return (struct sums_row){ room, room + n, room + 2 * n, room + 3 * n, room + 4 * n };
+}
+
+/* One more term for each: a w. */
+static void sums_row_add(struct sums_row *s, size_t n, double a, const double *restrict w)
+{
+    double *restrict y = s->y, *restrict terms2 = s->terms2, *restrict partial2 = s->partial2;
+    double *restrict partial = s->partial, *restrict size = s->size;
+
+    FOR(e, n) {
+        double term = a * w[e];
+        y[e] += term;
+        terms2[e] += term * term;
+        partial2[e] += y[e] * y[e];
+        partial[e] += fabs(y[e]);
+        size[e] += fabs(term);
+    }
+}
+
+static struct sums sums_row_at(const struct sums_row *s, size_t e)
+{
+    return (struct sums){ s->y[e], s->terms2[e], s->partial2[e], s->partial[e], s->size[e] };
 }
 
 /* The squared length of the rounding errors of a sum of count terms and an
@@ -79,23 +110,24 @@ static double summed(const struct units *u, const struct sums *s, double count, 
 /* ---- project: y = x @ w_t + b, the weights exact, Vx NULL where x is exact too ---- */
 
 static void project(double *V, const struct units *u, const double *x, const double *Vx, size_t rows,
-                    const struct array *w_t, const double *b, struct sums *s)
+                    const struct array *w_t, const double *b, double *room)
 {
     size_t C = w_t->shape[0], E = w_t->shape[1];
 
     FOR(t, rows) {
         double *out = V + t * E;
-        FOR(e, E) s[e] = (struct sums){ 0 };
+        struct sums_row s = sums_row(room, E);
         FOR(e, E) out[e] = 0;
         FOR(c, C) {
             double a = x[t * C + c];
             const double *w = w_t->v + c * E;
-            FOR(e, E) sums_add(&s[e], a * w[e]);
+            sums_row_add(&s, E, a, w);
             if (Vx) FOR(e, E) out[e] += Vx[t * C + c] * w[e] * w[e];          /* errors of x, weighed */
         }
         FOR(e, E) {
-            double bias = b ? b[e] : 0, y = s[e].y + bias;
-            out[e] += summed(u, &s[e], (double)C, bias) + store(u, y);
+            struct sums one = sums_row_at(&s, e);
+            double bias = b ? b[e] : 0, y = one.y + bias;
+            out[e] += summed(u, &one, (double)C, bias) + store(u, y);
             if (b) out[e] += u->U * y * y;                                    /* one more addition */
         }
     }
@@ -138,9 +170,9 @@ struct row {
     double *Vq;                                 /* (D), as the scores see it */
     double *Vs;                                 /* (Sx), as the softmax sees it */
     double Vl;                                  /* relative, of the normaliser: common to the row */
-    struct sums *sums;                          /* (D) */
+    double *sums;                               /* (5,D): room for what mix() adds up */
+    double *lean;                               /* (6,D) */
     double *common;                             /* (D,D) */
-    double *lean;                               /* (5,D) */
 };
 
 static int masked(const struct row *r, size_t j)
@@ -203,8 +235,9 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
     size_t D = r->D, Sx = r->Sx;
     double mean_ms = 0, mean_sc = 0;
     double *scale = r->lean, *scale_sc = r->lean + D, *res_p = r->lean + 2 * D, *res_v = r->lean + 3 * D, *res_s = r->lean + 4 * D;
+    double *off = r->lean + 5 * D;
+    struct sums_row sums = sums_row(r->sums, D);
 
-    FOR(d, D) r->sums[d] = (struct sums){ 0 };
     FOR(d, D) r->Vc[d] = 0;
     FOR(d, 5 * D) r->lean[d] = 0;
     FOR(d, D * D) r->common[d] = 0;
@@ -215,38 +248,45 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
         double p = masked(r, j) ? 0 : r->p[j];
         const double *v = r->v + j * D, *k = r->k + j * D;
         if (masked(r, j)) {
-            FOR(d, D) sums_add(&r->sums[d], 0);
+            FOR(d, D) sums.partial2[d] += sums.y[d] * sums.y[d];              /* a term of 0 */
+            FOR(d, D) sums.partial[d] += fabs(sums.y[d]);
             continue;
         }
         double rp = residue(pr, p), rs = residue(pr, r->ms[j]);
         double ms = r->ms[j] - mean_ms, sc = isfinite(r->sc[j]) ? r->sc[j] - mean_sc : 0;
+        sums_row_add(&sums, D, p, v);
+        FOR(d, D) off[d] = v[d] - r->c[d];
         FOR(d, D) {
-            double off = v[d] - r->c[d];
-            sums_add(&r->sums[d], p * v[d]);
-            r->Vc[d] += p * p * r->Vs[j] * off * off                          /* errors of the scores */
+            r->Vc[d] += p * p * r->Vs[j] * off[d] * off[d]                    /* errors of the scores */
                       + (16 * u->U + u->T) * p * p * v[d] * v[d]              /* of exp, and of storing the weight */
                       + p * p * r->Vv[j * D + d];                             /* of the values */
-            scale[d] += p * ms * off;
-            scale_sc[d] += p * sc * off;
-            res_p[d] += rp * off;
-            res_v[d] += p * residue(pr, v[d]);
-            res_s[d] += p * rs * off;
+            scale[d] += p * ms * off[d];
+            scale_sc[d] += p * sc * off[d];
         }
-        FOR(a, D) FOR(d, D) r->common[a * D + d] += p * k[a] * (v[d] - r->c[d]);
+        if (pr->smallest) FOR(d, D) {
+            res_p[d] += rp * off[d];
+            res_v[d] += p * residue(pr, v[d]);
+            res_s[d] += p * rs * off[d];
+        }
+        FOR(a, D) {
+            double pk = p * k[a], *common = r->common + a * D;
+            FOR(d, D) common[d] += pk * off[d];
+        }
     }
     FOR(d, D) {
         double V = r->Vc[d], s = MAX(fabs(scale[d]), fabs(scale_sc[d]));
         FOR(a, D) V += r->Vq[a] / (double)D * r->common[a * D + d] * r->common[a * D + d];    /* an error in q is common to all keys */
         V += 2 * MAX(u->U, u->O) * s * s;                                                     /* so is one in the scale */
         V += res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d];                 /* equal numbers round alike */
-        r->Vc[d] = V + summed(u, &r->sums[d], (double)Sx, 0) + store(u, r->c[d]);
+        struct sums one = sums_row_at(&sums, d);
+        r->Vc[d] = V + summed(u, &one, (double)Sx, 0) + store(u, r->c[d]);
     }
 }
 
 /* ---- the parts ---- */
 
 /* Scratch for the walk: one block, cut into pieces. */
-struct scratch { double *Vl, *Vc, *Vq, *Vs, *common, *lean; struct sums *sums; };
+struct scratch { double *Vl, *Vc, *Vq, *Vs, *common, *lean, *sums; };
 
 static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
                         const struct mha_in *in, const struct profile *p)
@@ -276,7 +316,7 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
             t[SCORES].v + s, t[MASKED_SCORES].v + s, t[ATTN_WEIGHTS].v + s, t[HEAD_OUTPUTS].v + q,
             V[K_HEADS].v + k, V[V_HEADS].v + k, V[MASK].v + s,
             V[SCORES].v + s, V[MASKED_SCORES].v + s, V[ATTN_WEIGHTS].v + s, w->Vc + (n * L + i) * in->E + h * D,
-            w->Vq, w->Vs, 0, w->sums, w->common, w->lean,
+            w->Vq, w->Vs, 0, w->sums, w->lean, w->common,
         };
         FOR(d, D) r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]);          /* kernels store the scaled q once more */
         score(&r, &u);
@@ -330,12 +370,12 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
                      const struct mha_in *in, const struct profile *p, enum scope scope)
 {
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
-    size_t rows = N * H * L, wide = largest(E, 5 * D);
+    size_t rows = N * H * L, wide = largest(E, 6 * D);
     struct scratch w = {
         .Vl = calloc(largest(rows, 1), sizeof(double)), .Vc = calloc(largest(rows * D, 1), sizeof(double)),
         .Vq = calloc(D, sizeof(double)), .Vs = calloc(largest(Sx, 1), sizeof(double)),
         .common = calloc(D, D * sizeof(double)), .lean = calloc(wide, sizeof(double)),
-        .sums = calloc(E, sizeof(struct sums)),
+        .sums = calloc(E, 5 * sizeof(double)),
     };
     int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.common && w.lean && w.sums;
 
