@@ -18,8 +18,9 @@ static const char help[] =
     "  --record IO.npz  the record\n"
     "  --heads H        number of heads (default: num_heads of the record, or else every\n"
     "                   divisor of E is tried)\n"
-    "  --profile P      precision of the run that was recorded: float64, float32 (default),\n"
-    "                   tf32, float16, bfloat16\n\n"
+    "  --profile P      precision of the run that was recorded: float64, float32, tf32,\n"
+    "                   float16, bfloat16 (default: the weights' own if it is one of the last\n"
+    "                   two, else float32)\n\n"
     "Exit status: 0 proven, 1 no reading fits or several do, 2 could not judge.\n\n"
     "  qkvec order model.pt transformer_encoder.layers.0.self_attn --heads 2 --record io.npz\n";
 
@@ -71,8 +72,8 @@ static int report(const char *path, const struct layer *l, const struct order *o
         print_judged(&o->judged[k], l, o);
     putchar('\n');
     if (o->verdict == ORDER_NONE) {
-        printf("none fits: the best is %.3g sigma off (%s). Another number of heads (leave out --heads), a mask that is not\n"
-               "in the record, dropout, or another layer's record are the usual reasons.\n", best->error_sigma, best->reason);
+        printf("none fits: the best is %.3g sigma off (%s). Another number of heads (leave out --heads), another precision\n"
+               "(--profile), a mask that is not in the record, dropout, or another layer's record are the usual reasons.\n", best->error_sigma, best->reason);
         return NOT_CONFORMANT;
     }
     if (o->verdict == ORDER_CANNOT_TELL) {
@@ -90,8 +91,7 @@ static int report(const char *path, const struct layer *l, const struct order *o
         puts("; the next best leaves the numbers of this precision.");
     else
         printf("; the next best is %.3g sigma off.\n", next->error_sigma);
-    if (!best->reading.out_transposed)
-        advise(path, l, &best->reading);
+    advise(path, l, &best->reading);
     return CONFORMANT;
 }
 
@@ -110,10 +110,9 @@ static int judge_layer(const char *path, const struct layer *l, const char *reco
 
 int command_order(int argc, char **argv)
 {
-    const char *record = NULL, *heads = NULL, *profile = "float32";
+    const char *record = NULL, *heads = NULL, *profile = NULL;
     int words, status;
     const struct option options[] = { { "--record", &record, NULL }, { "--heads", &heads, NULL }, { "--profile", &profile, NULL }, { NULL, NULL, NULL } };
-    const struct profile *p;
     struct opened o;
     size_t H = 0;
 
@@ -121,13 +120,15 @@ int command_order(int argc, char **argv)
         return status;
     if (words != 2 || !record)
         return complain("order", "name a checkpoint, a layer and --record IO.npz; see qkvec order --help");
-    if (!(p = profile_named(profile)))
+    if (profile && !profile_named(profile))
         return complain(profile, "no such profile; wanted float64, float32, tf32, float16 or bfloat16");
     if (heads && heads_read(&H, heads))
         return NOT_JUDGED;
     if ((status = opened_read(&o, argv[0], argv[1])))
         return status;
-    status = judge_layer(argv[0], o.layer, record, H, p);
+    if (!profile)
+        profile = o.layer->weight[0]->type == TENSOR_F16 ? "float16" : o.layer->weight[0]->type == TENSOR_BF16 ? "bfloat16" : "float32";
+    status = judge_layer(argv[0], o.layer, record, H, profile_named(profile));
     opened_close(&o);
     return status;
 }
