@@ -99,6 +99,8 @@ static const char *read_entry(struct corpus *c, struct json *j)
             read_words(j, v->flags, sizeof v->flags);
         else if (!strcmp(key, "catches"))
             read_words(j, v->catches, sizeof v->catches);
+        else if (!strcmp(key, "kills_nothing_because"))
+            json_text(j, v->kills_nothing_because, sizeof v->kills_nothing_because);
         else
             json_skip(j);
     }

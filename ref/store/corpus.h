@@ -14,6 +14,7 @@ struct corpus_vector {
     char name[CORPUS_NAME];      /* "core/answer" */
     char flags[256];             /* what is special, in words with a space between */
     char catches[512];           /* the mistakes that it is there for, likewise */
+    char kills_nothing_because[256];    /* why it is there all the same; "" where it catches something */
     char sha256[SHA256_HEX];     /* of its file */
 };
 
