@@ -169,18 +169,22 @@ Test(judge, the_interpreter_meets_float64)
 Test(judge, names_the_precision_that_is_met)
 {
     struct vector v = vector();
-    struct array got[STAGES];
+    struct array got[STAGES], sigma[STAGES];
     struct verdict verdict;
 
     forward(got, &v, POLICY_PYTORCH);
+    cr_assert_null(mha_alloc(sigma, &v.in));
+    cr_assert_null(envelope(sigma, got, &v.in, &profiles[PROFILE_BFLOAT16], SCOPE_LAYER));
     keep_only(got, OUTPUT);
     for (size_t m = 0; m < got[OUTPUT].size; m++)
-        got[OUTPUT].v[m] *= 1.04;                                     /* more than tf32 can lose */
+        got[OUTPUT].v[m] += 4 * sigma[OUTPUT].v[m];
     judge(&verdict, &v, 0, got, f32(), SCOPE_LAYER);
     cr_assert_eq(verdict.outcome, OUTCOME_FAIL);
     cr_assert_eq(verdict.first_wrong, OUTPUT);
+    cr_assert_not_null(verdict.meets);
     cr_assert_str_eq(verdict.meets->name, "bfloat16");
     mha_free(got);
+    mha_free(sigma);
 }
 
 Test(judge, wants_an_output)
