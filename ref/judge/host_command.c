@@ -43,8 +43,9 @@ static const char *write_input(const char *path, const struct vector *v, const s
 static void judge_line(struct command_door *d, struct result *result, const char *out, const struct vector *v)
 {
     const char *line = d->program.line;
-    int word = strlen(line) == 4 || (strlen(line) > 4 && line[4] == ' ');
-    const char *reason = strlen(line) > 5 ? line + 5 : "no reason given";
+    size_t length = strcspn(line, " :");    /* "skip: REASON" is meant well */
+    int word = length == 4;
+    const char *reason = line[length] ? line + length + strspn(line + length, " :") : "no reason given";
     struct stat st;
 
     if (!strcmp(line, "ok")) {

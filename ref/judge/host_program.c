@@ -36,11 +36,12 @@ int program_end(struct program *p)
     return status;
 }
 
+/* In $TMPDIR; else in memory, where there is such a place. */
 static const char *make_dir(struct program *p)
 {
-    const char *root = getenv("TMPDIR");
-    char *absolute = root && *root && !strpbrk(root, "\t\n") ? realpath(root, NULL) : NULL;
-    int length = snprintf(p->dir, sizeof p->dir, "%s/qkvec-XXXXXX", absolute ? absolute : "/tmp");
+    const char *given = getenv("TMPDIR"), *root = access("/dev/shm", W_OK | X_OK) ? "/tmp" : "/dev/shm";
+    char *absolute = given && *given && !strpbrk(given, "\t\n") ? realpath(given, NULL) : NULL;
+    int length = snprintf(p->dir, sizeof p->dir, "%s/qkvec-XXXXXX", absolute ? absolute : root);
 
     free(absolute);
     if (length >= (int)sizeof p->dir)
