@@ -145,6 +145,7 @@ def nested(out):
 def encoder(out):
     model = fill(nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 3, 8, batch_first=True), 2), "encoder")
     save(out, "encoder.pt", model.state_dict())
+    npz.write(out / "encoder.npz", {k: v.numpy() for k, v in model.state_dict().items()})
     padding = torch.zeros(3, 5, dtype=torch.bool)
     padding[1, 3:] = padding[2, 4:] = True
     write_record(out, "encoder", model.layers[1].self_attn,
@@ -272,15 +273,10 @@ def safetensors(out, model):
     (out / "lm.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def numpy_archive(out, model):
-    npz.write(out / "lm.npz", {k: v.numpy() for k, v in model.state_dict().items()})
-
-
 def write_all(out):
     model = lm(out)
     legacy(out, model)
     safetensors(out, model)
-    numpy_archive(out, model)
     for make in (nested, encoder, decoder, transformer, separate, types, views, foreign, symmetric):
         make(out)
 

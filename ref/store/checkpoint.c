@@ -114,13 +114,13 @@ static const char *read_any(struct checkpoint *c)
         c->format = has_pickle(c) ? "torch.save" : "npz";
         return has_pickle(c) ? torch_zip_read(c) : npz_members(c);
     }
-    if (c->length >= 2 && b[0] == 0x80) {
-        c->format = "torch.save (legacy)";
-        return torch_legacy_read(c);
-    }
     if (c->length > 8 && b[8] == '{') {
         c->format = "safetensors";
         return safetensors_read(c);
+    }
+    if (c->length >= 2 && b[0] == 0x80) {
+        c->format = "torch.save (legacy)";
+        return torch_legacy_read(c);
     }
     return say(c->error, SENTENCE, c->length ? "begins with none of the formats that are read: torch.save, safetensors, npz"
                                              : "empty, wanted a file of torch.save, safetensors or npz");
