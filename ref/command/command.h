@@ -20,6 +20,7 @@ int command_order(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_split(int argc, char **argv);
+int command_step(int argc, char **argv);
 
 /* "qkvec: SUBJECT: sentence" on standard error. Returns NOT_JUDGED. */
 int complain(const char *subject, const char *format, ...) QKVEC_PRINTF(2, 3);

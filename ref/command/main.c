@@ -17,6 +17,7 @@ static const struct command {
 } commands[] = {
     { "list", "the vectors: name, sizes, what is special about each", command_list },
     { "show", "a vector's configuration and numbers", command_show },
+    { "step", "walk the stages one by one, in the terminal", command_step },
     { "run", "interpret a vector: every stage, written or printed", command_run },
     { "check", "judge results against the vectors", command_check },
     { "fuzz", "judge a kernel by random cases, and make a failing one small", command_fuzz },
