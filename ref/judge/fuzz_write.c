@@ -17,7 +17,6 @@ static const char *put(struct npz *file, const struct answer *a, int which)
     memcpy(some, a->stage, sizeof some);
     for (int k = 0; which && k < POLICY_FIRST_STAGE; k++)
         some[k].v = NULL;
-    some[QUERY_ROWS].v = some[KEY_ROWS].v = some[VALUE_ROWS].v = some[OUT_WEIGHT_T].v = NULL;
     if (which)
         snprintf(prefix, sizeof prefix, "alt.%s.", a->policy->name);
     else

@@ -28,7 +28,7 @@ static void match_answer(struct match *match, const struct array got[STAGES],
     *match = (struct match){ .first_wrong = STAGES, .worst.stage = STAGES };
     FOR(k, STAGES) {
         struct comparison c;
-        if (!got[k].v || !answer->stage[k].v)
+        if (!got[k].v || !answer->stage[k].v || !vector_keeps((enum mha_stage)k))
             continue;
         compare_stage(&c, (enum mha_stage)k, &got[k], &answer->stage[k], &answer->sigma[k], p);
         match->judged |= (uint32_t)1 << k;
@@ -125,7 +125,8 @@ void judge(struct verdict *verdict, const struct vector *v, int rounded,
     } else {
         verdict->outcome = OUTCOME_PASS;
     }
-    verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
+    if (got[required].v)
+        verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
     truth_free(&truth);
 }
 
@@ -151,6 +152,15 @@ struct door door_reference(void)
 
 /* ---- one vector ---- */
 
+/* What the door had to say goes behind what the judge says. */
+static void add_reason(struct verdict *verdict, const char *said)
+{
+    size_t used = strlen(verdict->reason);
+
+    if (said[0])
+        snprintf(verdict->reason + used, sizeof verdict->reason - used, "%s%s", used ? "; " : "", said);
+}
+
 /* v is used up. */
 static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct vector *v, const struct profile *p)
 {
@@ -160,8 +170,7 @@ static void judge_vector(struct verdict *verdict, struct array kept[STAGES], str
     door->answer(door, &result, v, p);
     if (result.outcome == OUTCOME_PASS) {
         judge(verdict, v, rounded, result.got, p, door->scope);
-        if (!verdict->reason[0])
-            memcpy(verdict->reason, result.reason, sizeof verdict->reason);
+        add_reason(verdict, result.reason);
     } else {
         *verdict = (struct verdict){ .outcome = result.outcome, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
         snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);

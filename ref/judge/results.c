@@ -25,16 +25,28 @@ static int take_member(struct array *got, const struct npz_array *member)
     return got->v != NULL;
 }
 
-/* Every member by its name: "" in reason, or what is wrong with the file. */
+/* "scroes, extra: not the name of a stage, ignored" */
+static void name_stranger(struct result *result, const char *name)
+{
+    static const char end[] = ": no name of a stage, ignored";
+    size_t used = strlen(result->reason);
+
+    if (used)
+        used -= sizeof end - 1;
+    if (used + strlen(name) + sizeof end + 2 < sizeof result->reason)
+        snprintf(result->reason + used, sizeof result->reason - used, "%s%s%s", used ? ", " : "", name, end);
+}
+
+/* Every member by its name. In reason: what is wrong with the file, or who is not known. */
 static void take_members(struct result *result, const struct npz *z, const struct array stage[STAGES])
 {
     FOR(m, z->count) {
         const struct npz_array *member = &z->arrays[m];
         size_t k = 0;
-        while (k < STAGES && strcmp(stage[k].name, member->name) != 0)
+        while (k < STAGES && (!vector_keeps((enum mha_stage)k) || strcmp(stage[k].name, member->name) != 0))
             k++;
         if (k == STAGES) {
-            snprintf(result->reason, sizeof result->reason, "%s: not the name of a stage, ignored", member->name);
+            name_stranger(result, member->name);
         } else if (member->type != NPZ_F2 && member->type != NPZ_F4 && member->type != NPZ_F8) {
             result->outcome = OUTCOME_FAIL;
             snprintf(result->reason, sizeof result->reason, "%s: found type %s, wanted <f2, <f4 or <f8",
@@ -77,7 +89,11 @@ static void answer_results(struct door *self, struct result *result, const struc
     char path[4096];
 
     (void)p;
-    if (snprintf(path, sizeof path, "%s/%s.npz", where->dir, v->name) >= (int)sizeof path) {
+    const char *name = v->name, *slash = strrchr(name, '/');
+    int outside = strlen(name) > 4 && !strcmp(name + strlen(name) - 4, ".npz");    /* the corpus: named by its path */
+    if (outside && slash)
+        name = slash + 1;
+    if (snprintf(path, sizeof path, "%s/%s%s", where->dir, name, outside ? "" : ".npz") >= (int)sizeof path) {
         result->outcome = OUTCOME_ERROR;
         snprintf(result->reason, sizeof result->reason, "the path of the results is too long");
         return;

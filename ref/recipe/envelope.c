@@ -25,7 +25,7 @@
 /* What a stored number loses: nothing, except in the 16-bit profiles. */
 static double residue(const struct profile *p, double x)
 {
-    double r = p->smallest ? profile_round(p, x) - x : 0;
+    double r = p->smallest > 0 ? profile_round(p, x) - x : 0;
     return isfinite(r) ? r : 0;
 }
 
@@ -40,7 +40,7 @@ static struct units units_of(const struct profile *p)
 /* Rounded to 16 bits on its way to memory. */
 static double store(const struct units *u, double y)
 {
-    return u->T ? u->T * MAX(y * y, u->floor * u->floor) : 0;
+    return u->T > 0 ? u->T * MAX(y * y, u->floor * u->floor) : 0;
 }
 
 /* ---- a dot product, y = sum of terms ---- */
@@ -263,7 +263,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
             scale[d] += p * ms * off[d];
             scale_sc[d] += p * sc * off[d];
         }
-        if (pr->smallest) FOR(d, D) {
+        if (pr->smallest > 0) FOR(d, D) {
             res_p[d] += rp * off[d];
             res_v[d] += p * residue(pr, v[d]);
             res_s[d] += p * rs * off[d];

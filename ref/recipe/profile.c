@@ -33,7 +33,7 @@ double profile_round(const struct profile *p, double x)
 {
     if (p == &profiles[PROFILE_FLOAT64] || !isfinite(x) || x == 0)
         return x;
-    if (!p->smallest)
+    if (p->smallest == 0)
         return (double)(float)x;
     int exponent;
     frexp(x, &exponent);                                         /* |x| in [2^(exponent-1), 2^exponent) */

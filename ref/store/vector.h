@@ -40,6 +40,9 @@ const struct npz_array *vector_stage(const struct vector *v, const char *policy,
 /* The vector lists this policy (pytorch: always). */
 int vector_has_policy(const struct vector *v, const char *policy);
 
+/* A vector file keeps this stage; those marked * in mha.h it does not. */
+int vector_keeps(enum mha_stage stage);
+
 /* Prose ("about", "made_by"), a copy to free; "" where there is none. */
 char *vector_text(const struct vector *v, const char *member);
 

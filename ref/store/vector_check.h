@@ -15,7 +15,4 @@ const char *vector_check_inputs(struct vector *v);
  * gives, prose can be printed, and there is no member that nobody knows. */
 const char *vector_check_stages(struct vector *v);
 
-/* The stage is part of a vector file. */
-int vector_keeps(enum mha_stage stage);
-
 #endif
