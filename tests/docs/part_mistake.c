@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mistakes: their diff, their sentence, and the vector that catches each.
+ *
+ * Letters: v vector, f fault.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weave.h"
+
+const char *weave_matrix(struct weave *w)
+{
+    const char *wrong;
+
+    if (w->made)
+        return NULL;
+    if ((wrong = matrix_make(&w->matrix, w->vectors, &profiles[PROFILE_FLOAT32], 0)))
+        return weave_error(w, "%s", wrong);
+    w->made = 1;
+    return NULL;
+}
+
+/* The vector says that it is there for this mistake. */
+static int made_for(const struct chosen *c, const char *name)
+{
+    const char *words = c->vector ? c->vector->catches : "";
+    size_t length = strlen(name);
+
+    for (; *words; words += strcspn(words, " "), words += *words == ' ')
+        if (strcspn(words, " ") == length && !memcmp(words, name, length))
+            return 1;
+    return 0;
+}
+
+const char *weave_killer(struct weave *w, const struct fault *f, struct killer *k)
+{
+    const char *wrong = weave_matrix(w);
+    size_t which = (size_t)(f - faults);
+    int rank = -1;
+
+    if (wrong)
+        return wrong;
+    *k = (struct killer){ .vectors = w->matrix.choice.count };
+    for (size_t v = 0; v < k->vectors; v++) {
+        const struct cell *c = matrix_cell(&w->matrix, v, which);
+        const struct chosen *chosen = &w->matrix.choice.chosen[v];
+        int here = 2 * made_for(chosen, f->name) + (isfinite(c->error) != 0);
+        k->count += (size_t)(c->killed != 0);
+        if (!c->killed || here < rank || (here == rank && !(c->error > k->error)))
+            continue;
+        rank = here;
+        k->name = chosen->name;
+        k->error = c->error;
+    }
+    return k->name ? NULL : weave_error(w, "no vector catches %s", f->name);
+}
+
+void weave_sigma(FILE *f, double error)
+{
+    if (error < 1000)
+        fprintf(f, "%.0f sigma", error);
+    else
+        fprintf(f, "%.1e sigma", error);
+}
+
+static const struct fault *named(struct weave *w, const char *name, const char **wrong)
+{
+    const struct fault *f = fault_named(name);
+
+    *wrong = f ? NULL : weave_error(w, "faults.txt has no \"%s\"", name);
+    return f;
+}
+
+/* ---- one ---- */
+
+static void print_diff(struct weave *w, const struct fault *f)
+{
+    size_t length = strlen(f->diff);
+
+    fprintf(w->out, "```diff\n%s%s```\n", f->diff, length && f->diff[length - 1] == '\n' ? "" : "\n");
+}
+
+static const char *print_killer(struct weave *w, const struct fault *f)
+{
+    struct killer k;
+    const char *wrong = weave_killer(w, f, &k);
+
+    if (wrong)
+        return wrong;
+    fprintf(w->out, w->chinese ? "`%s` 抓住它：" : "Caught by `%s`: ", k.name);
+    if (isinf(k.error))
+        fputs(w->chinese ? "该是数的地方是 NaN 或无穷，或者相反" : "NaN or infinity where there should be a number, or the other way round", w->out);
+    else {
+        fputs(w->chinese ? "最差的数偏离 " : "the worst number is off by ", w->out);
+        weave_sigma(w->out, k.error);
+    }
+    fprintf(w->out, w->chinese ? "（允许 %g）。%zu 个向量中有 %zu 个拒绝它。\n" : " (%g are allowed). Of %zu vectors %zu reject it.\n",
+            ENVELOPE_SIGMAS, k.vectors, k.count);
+    return NULL;
+}
+
+const char *part_diff(struct weave *w, char *args)
+{
+    const char *wrong;
+    const struct fault *f = named(w, args, &wrong);
+
+    if (f)
+        print_diff(w, f);
+    return wrong;
+}
+
+const char *part_why(struct weave *w, char *args)
+{
+    const char *wrong;
+    const struct fault *f = named(w, args, &wrong);
+
+    if (f)
+        fprintf(w->out, "%s.\n", f->why);
+    return wrong;
+}
+
+const char *part_killer(struct weave *w, char *args)
+{
+    const char *wrong;
+    const struct fault *f = named(w, args, &wrong);
+
+    return f ? print_killer(w, f) : wrong;
+}
+
+const char *part_mistake(struct weave *w, char *args)
+{
+    const char *wrong;
+    const struct fault *f = named(w, args, &wrong);
+
+    if (!f)
+        return wrong;
+    fprintf(w->out, w->chinese ? "**`%s`**\n\n" : "**`%s`**: %s.\n\n", f->name, f->why);
+    print_diff(w, f);
+    fputs("\n", w->out);
+    return print_killer(w, f);
+}
+
+/* ---- several ---- */
+
+const char *part_mistakes(struct weave *w, char *args)
+{
+    const char *wrong = NULL;
+    char *word;
+
+    fputs(w->chinese ? "| 错误 | 它做了什么 | 抓住它的向量 | 偏离 |\n|---|---|---|---|\n"
+                     : "| mistake | what it does | caught by | off by |\n|---|---|---|---|\n", w->out);
+    while (!wrong && (word = weave_word(&args))) {
+        const struct fault *f = named(w, word, &wrong);
+        struct killer k;
+        if (!f || (wrong = weave_killer(w, f, &k)))
+            break;
+        fprintf(w->out, "| [`%s`](faults.md#%s) | ", f->name, f->name);
+        for (const char *c = f->why; *c; c++)
+            fprintf(w->out, *c == '|' || *c == '*' ? "\\%c" : "%c", *c);
+        fprintf(w->out, " | `%s` | ", k.name);
+        if (isinf(k.error))
+            fputs(w->chinese ? "NaN 或无穷" : "NaN or infinity", w->out);
+        else
+            weave_sigma(w->out, k.error);
+        fputs(" |\n", w->out);
+    }
+    return wrong;
+}
