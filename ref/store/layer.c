@@ -18,6 +18,7 @@ static const struct naming namings[] = {
     { PACKED("Wqkv"), "out_proj.weight", "out_proj.bias", "flash-attn", "qkv" },
     { THREE("q_proj", "k_proj", "v_proj"), "out_proj.weight", "out_proj.bias", "fairseq", "qkv" },
     { THREE("q_proj", "k_proj", "v_proj"), "o_proj.weight", "o_proj.bias", "Llama", "qkv" },
+    { THREE("self.query", "self.key", "self.value"), "output.dense.weight", "output.dense.bias", "BERT", "qkv" },
     { THREE("to_q", "to_k", "to_v"), "to_out.0.weight", "to_out.0.bias", "diffusers", "qkv" },
 };
 #define NAMINGS (sizeof namings / sizeof *namings)
