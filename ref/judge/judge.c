@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "feature.h"
+
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
 const char *const outcome_names[OUTCOMES] = { "pass", "fail", "skip", "crash", "timeout", "error" };
@@ -176,6 +178,7 @@ static void judge_vector(struct verdict *verdict, struct array kept[STAGES], str
         snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
         memcpy(verdict->reason, result.reason, sizeof verdict->reason);
     }
+    verdict->features = features_of(v);
     if (kept)
         memcpy(kept, result.got, sizeof result.got);
     else

@@ -20,6 +20,7 @@ struct verdict {
     const struct profile *meets;     /* the tightest profile that the results meet; NULL where none */
     const struct policy *policy;     /* the answer that matched, or the nearest one; NULL where nothing was judged */
     uint32_t judged;                 /* bit k: stage k was given and compared */
+    uint32_t features;               /* bit k: the vector has feature k of feature.h */
     enum mha_stage first_wrong;      /* STAGES where none is wrong */
     double noise;                    /* rms error in sigma over all measured elements; NaN where none */
     struct element worst;            /* of the first wrong stage, else of all judged stages */

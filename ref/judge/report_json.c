@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
+#include "capability.h"
 #include "quote.h"
 #include "report_parts.h"
 
@@ -90,6 +91,8 @@ void report_json(FILE *f, const struct report *report, const char *const stage[S
 {
     fputs("{\"format\":1,\n", f);
     certificate(f, report);
+    fputs(",\n", f);
+    capability_json(f, report);
     fputs(",\n\"diagnosis\":[", f);
     for (size_t k = 0; report->diagnosis && k < report->diagnosis->count; k++) {
         fputs(k ? ",\n" : "\n", f);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "capability.h"
 #include "quote.h"
 #include "report_parts.h"
 
@@ -208,10 +209,10 @@ static void notes(FILE *f, const struct report *report)
 
 static void certificate(FILE *f, const struct report *report, const char *const stage[STAGES])
 {
-    static const enum mha_stage results[] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN };
+    static const enum mha_stage results[] = { OUTPUT, HEAD_OUTPUTS, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN };
     struct tally all;
     char text[512], worst[32], noise[32];
-    int status = report_status(report);
+    int status = report_status(report), some = 0;
 
     report_tally(&all, report, NULL);
     fputs("\n", f);
@@ -236,7 +237,9 @@ static void certificate(FILE *f, const struct report *report, const char *const 
     fprintf(f, "  %-18s ", "judged");
     for (size_t k = 0; k < sizeof results / sizeof *results; k++) {
         size_t count = all.judged[results[k]];
-        fprintf(f, "%s%s ", k ? ", " : "", stage[results[k]]);
+        if (!count && (results[k] == HEAD_OUTPUTS || (results[k] == OUTPUT && all.judged[HEAD_OUTPUTS])))
+            continue;    /* the one that matters is output, in a core it is head_outputs */
+        fprintf(f, "%s%s ", some++ ? ", " : "", stage[results[k]]);
         if (count)
             fprintf(f, "in %zu", count);
         else
@@ -256,5 +259,6 @@ void report_text(FILE *f, const struct report *report, const char *const stage[S
     table(f, report);
     report_text_failures(f, report, stage);
     notes(f, report);
+    capability_text(f, report);
     certificate(f, report, stage);
 }
