@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Write the files that no reader of checkpoints may trust, with a part of the sentence that refuses each, into one
-archive; and the plainest of them as a file of its own.
+archive; the plainest of them as a file of its own; and a good file of a kind that no program writes any more.
 
   python gen/hostile.py        needs the standard library alone
 
@@ -121,7 +121,12 @@ def run_code():
     code("reduce_of_dtype", name("torch", "float32") + tuple_of() + b"R", "REDUCE calls a name float32")
     code("reduce_of_call", name("torch", "Size") + tuple_of() + b"R" + tuple_of() + b"R", "REDUCE calls a tensor or a value like it")
     code("reduce_with_list", name("torch", "Size") + b"]R", "with a list")
-    code("ordered_dict_of_list", name("collections", "OrderedDict") + tuple_of(b"]") + b"R", "an OrderedDict made from a list")
+    ordered = name("collections", "OrderedDict")
+    code("ordered_dict_of_text", ordered + tuple_of(touch) + b"R", "an OrderedDict made from a string")
+    code("ordered_dict_of_two", ordered + tuple_of(b"]", b"]") + b"R", "an OrderedDict made from a list")
+    code("ordered_dict_of_no_pairs", ordered + tuple_of(b"](" + touch + b"e") + b"R", "a list with a string in it, wanted pairs")
+    code("ordered_dict_of_triples", ordered + tuple_of(b"](" + tuple_of(touch, b"N", b"N") + b"e") + b"R", "a list with a tuple in it, wanted pairs")
+    code("ordered_dict_of_itself", ordered + b"]q\0(h\0(h\0h\0le" + b"\x85R", "the opcode LIST")
     code("build_of_call", name("torch", "device") + tuple_of(text("cpu")) + b"R}b", "BUILD of a tensor or a value like it")
     code("build_of_global", name("torch", "Size") + b"}b", "BUILD of a name with a dict")
     code("build_with_tuple", b"}" + tuple_of(b"}", b"}") + b"b", "BUILD of a dict with a tuple")
@@ -261,6 +266,30 @@ def containers():
     add("safe_empty.safetensors", safetensors({}), "no such attention layer among the 0")
 
 
+def python_2():
+    """A file as PyTorch under Python 2 wrote it: byte strings, a memo from 1 on, an OrderedDict made from pairs."""
+    def short(s):
+        return b"U" + bytes([len(s)]) + s.encode()
+
+    def stored(key, elements, memo):
+        return tuple_of(short("storage") + memo, name("torch", "FloatStorage"), short(key), short("cuda:0"), whole(elements), b"N") + b"Q"
+
+    def view(key, shape, stride, memo=b""):
+        elements = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        return (name("torch._utils", "_rebuild_tensor_v2") + tuple_of(stored(key, elements, memo), whole(0), tuple_of(*map(whole, shape)),
+                                                                       tuple_of(*map(whole, stride)), b"\x89", b"N") + b"R")
+
+    def pairs(*items):
+        return name("collections", "OrderedDict") + b"](" + b"".join(b"](" + item + b"e" for item in items) + b"e\x85R"
+
+    weights = pairs(short("a.in_proj_weight") + b"q\x01" + view("10", (12, 4), (4, 1), b"q\x02"), short("a.in_proj_bias") + view("9", (12,), (1,)))
+    value = pickle(weights + b"}" + short("_metadata") + pairs(short("") + b"}") + b"sb")
+    machine = b"}q\x01(" + short("little_endian") + b"\x88u"
+    numbers = struct.pack("<q48f", 48, *range(48)) + struct.pack("<q12f", 12, *range(100, 112))
+    return (pickle(whole(0x1950a86a20f9469cfc6c)) + pickle(whole(1001)) + pickle(machine) + value
+            + pickle(b"](" + short("10") + short("9") + b"e") + numbers)
+
+
 def main():
     for make in (run_code, bombs, lies, containers):
         make()
@@ -271,6 +300,7 @@ def main():
             info = zipfile.ZipInfo(member, (1980, 1, 1, 0, 0, 0))
             info.create_system = 3
             z.writestr(info, content, zipfile.ZIP_DEFLATED, 9)
+    (KEPT / "python2.pt").write_bytes(python_2())
     (KEPT / "code.pt").write_bytes(files["global_os.system.pt"][0])
     print(f"{len(files)} files, {sum(len(d) for d, _ in files.values())} bytes")
 

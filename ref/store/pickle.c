@@ -44,6 +44,27 @@ static const char *stack_global(struct pickle *p)
     return push_global(p, module.text, module.length, name.text, name.length);
 }
 
+/* OrderedDict(), and of Python 2 OrderedDict([[key, value], ...]). */
+static const char *ordered_dict(struct pickle *p, uint32_t arguments)
+{
+    const struct value *args = &p->values[arguments], *list = pickle_item(p, args, 0);
+    uint32_t cell = list && list->kind == VALUE_LIST ? list->first : 0;
+    const char *wrong = NULL;
+
+    if (args->count > 1 || (list && list->kind != VALUE_LIST))
+        return pickle_refuse(p, "an OrderedDict made from %s, wanted nothing or a list of pairs", list ? pickle_kind_name(list->kind) : "nothing");
+    wrong = stack_container(p, VALUE_DICT);
+    for (; cell && !wrong; cell = p->cells[cell].next) {
+        struct value pair = p->values[p->cells[cell].value];
+        if ((pair.kind != VALUE_LIST && pair.kind != VALUE_TUPLE) || pair.count != 2)
+            return pickle_refuse(p, "an OrderedDict made from a list with %s in it, wanted pairs", pickle_kind_name(pair.kind));
+        uint32_t key = p->cells[pair.first].value, item = p->cells[p->cells[pair.first].next].value;
+        if (!(wrong = stack_again(p, key)) && !(wrong = stack_again(p, item)))
+            wrong = stack_add(p, p->height - 2, VALUE_DICT);
+    }
+    return wrong;
+}
+
 /* REDUCE: f(*args) in Python. Here it only says that somebody wanted it. */
 static const char *reduce(struct pickle *p)
 {
@@ -57,11 +78,9 @@ static const char *reduce(struct pickle *p)
                              f.kind == VALUE_GLOBAL ? " " : "", f.kind == VALUE_GLOBAL ? f.what->name : "", pickle_kind_name(args.kind));
     uint32_t arguments = p->stack[p->height - 1];
     p->height -= 2;
-    if (f.what->use != GLOBAL_DICT)
-        return stack_push(p, (struct value){ .kind = VALUE_CALL, .depth = (unsigned char)(args.depth + 1), .what = f.what, .first = arguments });
-    if (args.count)
-        return pickle_refuse(p, "an OrderedDict made from a list, wanted an empty one");
-    return stack_container(p, VALUE_DICT);
+    if (f.what->use == GLOBAL_DICT)
+        return ordered_dict(p, arguments);
+    return stack_push(p, (struct value){ .kind = VALUE_CALL, .depth = (unsigned char)(args.depth + 1), .what = f.what, .first = arguments });
 }
 
 /* BUILD: obj.__setstate__(state). A state_dict carries its _metadata this way,

@@ -174,18 +174,20 @@ const char *memo_put(struct pickle *p, size_t k)
 
     if (wrong)
         return wrong;
-    if (k > p->memo_count)
+    if (k > p->memo_count + 1)    /* Python 2 counts from 1 */
         return pickle_refuse(p, "memo entry %zu comes after %zu, wanted them in order", k, p->memo_count);
-    uint32_t *entries = larger(p->memo, &p->memo_room, p->memo_count, sizeof *entries);
-    if (!entries)
-        return pickle_refuse(p, "not enough memory for the memo");
-    p->memo = entries;
+    while (p->memo_count <= k) {
+        uint32_t *entries = larger(p->memo, &p->memo_room, p->memo_count, sizeof *entries);
+        if (!entries)
+            return pickle_refuse(p, "not enough memory for the memo");
+        p->memo = entries;
+        p->memo[p->memo_count++] = 0;
+    }
     p->memo[k] = p->stack[p->height - 1];
-    p->memo_count += k == p->memo_count;
     return NULL;
 }
 
 const char *memo_get(struct pickle *p, size_t k)
 {
-    return k < p->memo_count ? stack_again(p, p->memo[k]) : pickle_refuse(p, "memo entry %zu of %zu", k, p->memo_count);
+    return k < p->memo_count && p->memo[k] ? stack_again(p, p->memo[k]) : pickle_refuse(p, "memo entry %zu of %zu", k, p->memo_count);
 }

@@ -29,6 +29,8 @@ expect 0 split symmetric.pt
 says out ".${tab}E=6"
 expect 0 split foreign.pt
 says out "gpt2.h.0.attn${tab}E=12${tab}packed (12, 36)${tab}bias${tab}float32${tab}624${tab}GPT-2" "separate (12, 12)${tab}bias${tab}float32${tab}624${tab}Llama"
+expect 0 split python2.pt
+says out "a${tab}E=4${tab}packed (12, 4)${tab}bias${tab}float32${tab}60"
 expect 0 split encoder.npz
 says out "layers.1.self_attn"
 
