@@ -14,6 +14,7 @@
 
 #include "file.h"
 #include "json.h"
+#include "place.h"
 
 #define LARGEST_INDEX ((size_t)16 << 20)
 
@@ -178,32 +179,16 @@ static const char *read_index(struct corpus *c, const char *text, size_t length)
     return NULL;
 }
 
-/* Where the vectors are, when nobody says it. */
-static const char *usual_dir(void)
-{
-    const char *dir = getenv("QKVEC_VECTORS");
-    struct stat st;
-
-    if (dir && *dir)
-        return dir;
-    if (stat(QKVEC_SOURCE_VECTORS "/index.json", &st) == 0)
-        return QKVEC_SOURCE_VECTORS;
-    return QKVEC_INSTALLED_VECTORS;
-}
-
 const char *corpus_open(struct corpus *c, const char *dir)
 {
     unsigned char *text = NULL;
     char *path, sentence[SENTENCE], shorter[SENTENCE + 256];
     size_t length;
 
-    *c = (struct corpus){ 0 };
-    if (!dir)
-        dir = usual_dir();
-    path = joined(dir, "index", ".json");
-    c->dir = joined(dir, "", "");
-    if (!path || !c->dir) {
-        say(c->error, sizeof c->error, "%s: not enough memory for the path", dir);
+    *c = (struct corpus){ .dir = dir ? strdup(dir) : place_vectors() };
+    path = c->dir ? joined(c->dir, "index", ".json") : NULL;
+    if (!path) {
+        say(c->error, sizeof c->error, "vectors: not enough memory for the path");
     } else if (file_read(&text, &length, path, LARGEST_INDEX, sentence)) {
         say(c->error, sizeof c->error, "%s: %s; name the directory of the vectors with --vectors DIR or QKVEC_VECTORS",
             path, sentence);
@@ -213,10 +198,8 @@ const char *corpus_open(struct corpus *c, const char *dir)
     }
     free(text);
     free(path);
-    if (!c->error[0]) {
-        c->dir[strlen(dir)] = 0;    /* without the slash of joined() */
+    if (!c->error[0])
         return NULL;
-    }
     char error[sizeof c->error];
     memcpy(error, c->error, sizeof error);
     corpus_close(c);

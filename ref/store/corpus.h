@@ -27,9 +27,8 @@ struct corpus {
     char error[768];
 };
 
-/* Read DIR/index.json. Where dir is NULL: of the environment's QKVEC_VECTORS,
- * else of the source tree, else of the installation. NULL, or "PATH: sentence"
- * (the text is c->error; c is then empty). */
+/* Read DIR/index.json; where dir is NULL, of the usual place (place.h). NULL, or
+ * "PATH: sentence" (the text is c->error; c is then empty). */
 const char *corpus_open(struct corpus *c, const char *dir);
 void corpus_close(struct corpus *c);
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+# What "cmake --install" puts where, and what "cpack" packs.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS qkvec qkvec_kernel EXPORT qkvec)
+install(FILES ref/include/qkvec/kernel.h ref/include/qkvec/qkvec.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/qkvec)
+install(DIRECTORY vectors/ DESTINATION ${CMAKE_INSTALL_DATADIR}/qkvec/vectors)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ref/command/completion.bash RENAME qkvec
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
+# ---- the man page: prose of qkvec.1.in, and what --help says ----
+
+if(CMAKE_CROSSCOMPILING)
+  message(STATUS "Cross-compiling: no man page, as the program writes its half")
+else()
+  add_custom_command(
+    OUTPUT qkvec.1
+    COMMAND ${CMAKE_COMMAND} -D QKVEC=$<TARGET_FILE:qkvec> -D VERSION=${PROJECT_VERSION}
+            -D IN=${PROJECT_SOURCE_DIR}/ref/command/qkvec.1.in -D OUT=qkvec.1
+            -P ${PROJECT_SOURCE_DIR}/ref/command/man.cmake
+    DEPENDS qkvec ref/command/qkvec.1.in ref/command/man.cmake
+    COMMENT "Writing the man page"
+    VERBATIM)
+  add_custom_target(man ALL DEPENDS qkvec.1)
+  install(FILES ${PROJECT_BINARY_DIR}/qkvec.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+
+# ---- find_package(qkvec) and pkg-config ----
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qkvec)
+install(TARGETS qkvec_shared EXPORT qkvec)
+install(EXPORT qkvec NAMESPACE qkvec:: FILE qkvec-targets.cmake DESTINATION ${config_dir})
+if(TARGET qkvec_static)    # apart, as its users need zlib's development files
+  install(TARGETS qkvec_static EXPORT qkvec-static)
+  install(EXPORT qkvec-static NAMESPACE qkvec:: FILE qkvec-static-targets.cmake DESTINATION ${config_dir})
+endif()
+# Functions for other projects come along.
+file(GLOB function_files CONFIGURE_DEPENDS ref/cmake/*.cmake)
+list(FILTER function_files EXCLUDE REGEX "/(library|install)\\.cmake$")
+install(FILES ${function_files} DESTINATION ${config_dir})
+set(functions "")
+foreach(file IN LISTS function_files)
+  get_filename_component(file ${file} NAME)
+  string(APPEND functions "include(\${CMAKE_CURRENT_LIST_DIR}/${file})\n")
+endforeach()
+set(vectors_dir ${CMAKE_INSTALL_DATADIR}/qkvec/vectors)
+configure_package_config_file(ref/cmake/qkvec-config.cmake.in qkvec-config.cmake
+  INSTALL_DESTINATION ${config_dir} PATH_VARS vectors_dir)
+write_basic_package_version_file(qkvec-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/qkvec-config.cmake ${PROJECT_BINARY_DIR}/qkvec-config-version.cmake
+  DESTINATION ${config_dir})
+
+# Relative, so that the prefix may be moved. pkgconf, which everybody has by now,
+# quotes a space in ${pcfiledir} by itself.
+file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH pc_lib ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH pc_include ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(RELATIVE_PATH pc_vectors ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_DATADIR}/qkvec/vectors)
+set(pc_private "")
+foreach(library IN ITEMS ${CMAKE_DL_LIBS} ${CMAKE_THREAD_LIBS_INIT})
+  string(REGEX REPLACE "^-l" "" library ${library})
+  string(APPEND pc_private " -l${library}")
+endforeach()
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(ref/cmake/qkvec.pc.in qkvec.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/qkvec.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# ---- packages ----
+
+set(CPACK_PACKAGE_VENDOR "qkvec authors")
+set(CPACK_PACKAGE_CONTACT "qkvec authors")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_GENERATOR TGZ)
+find_program(QKVEC_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(QKVEC_SHLIBDEPS)
+if(QKVEC_SHLIBDEPS)
+  list(APPEND CPACK_GENERATOR DEB)
+endif()
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+include(CPack)
