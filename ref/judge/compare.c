@@ -103,9 +103,9 @@ void compare_stage(struct comparison *c, enum mha_stage stage, const struct arra
     if (c->wrong)
         snprintf(c->reason, sizeof c->reason, "%s: %zu of %zu elements are beyond %g sigma",
                  expected->name, c->wrong, c->count, ENVELOPE_SIGMAS);
-    else if (c->measured >= NOISE_ELEMENTS && !(noise < NOISE_LIMIT))
+    else if (c->measured >= NOISE_ELEMENTS && !(noise < p->noise))
         snprintf(c->reason, sizeof c->reason, "%s: every element is near its bound, rms error %.2f sigma where %g is the limit",
-                 expected->name, noise, NOISE_LIMIT);
+                 expected->name, noise, p->noise);
     else
         c->passed = 1;
 }

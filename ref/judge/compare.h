@@ -11,9 +11,8 @@
 #include "../recipe/envelope.h"
 
 /* The second line: over this many measured elements or more, the rms error in
- * sigma stays below the limit. Catches what hides below 8 everywhere. */
+ * sigma stays below the profile's limit. Catches what hides below 8 everywhere. */
 #define NOISE_ELEMENTS 64
-#define NOISE_LIMIT 2.0
 
 /* One element, and how far it is off. */
 struct element {
@@ -36,7 +35,7 @@ struct comparison {
 
 /* Shapes first, then classes (NaN, +inf and -inf match only themselves), then
  * |got - expected| <= 8 sigma + floor per element; and over 64 measured
- * elements or more, rms(error_sigma) < 2. Two NaN match; -0 equals 0. */
+ * elements or more, rms(error_sigma) < the profile's noise. Two NaN match; -0 equals 0. */
 void compare_stage(struct comparison *c, enum mha_stage stage, const struct array *got,
                    const struct array *expected, const struct array *sigma, const struct profile *p);
 

@@ -87,6 +87,8 @@ const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
     }
     if (!error)
         error = truth_change_profile(truth, v, p);
+    if (rounded & 2)
+        truth->not_applicable = truth->out_of_range = "an input leaves the range of the type";
     if (error)
         truth_free(truth);
     return error;
@@ -97,7 +99,7 @@ const char *truth_change_profile(struct truth *truth, const struct vector *v, co
     const char *error;
 
     truth->profile = p;
-    truth->not_applicable = NULL;
+    truth->not_applicable = truth->out_of_range;
     FOR(k, truth->answers) {
         struct answer *a = &truth->answer[k];
         if ((error = envelope(a->sigma, a->stage, &v->in, p, truth->scope)))

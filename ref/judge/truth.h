@@ -24,11 +24,13 @@ struct truth {
     struct answer answer[POLICIES];    /* answers of them, pytorch first */
     size_t answers;
     const char *not_applicable;        /* NULL, or why the profile cannot decide this vector */
+    const char *out_of_range;          /* NULL, or the same, of the inputs */
 };
 
 /* The stored golden stages where there are any and rounded is 0; the interpreter
  * computes what is missing, and everything when the numbers of v have been
- * rounded to another type (rounded is 1), or when the kernel begins at the heads
+ * rounded to another type (rounded is not 0; 3 when some became infinite, which
+ * no kernel can do anything about), or when the kernel begins at the heads
  * (SCOPE_CORE: they are rounded to the type of p). NULL, or a sentence. */
 const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
                        const struct profile *p, enum scope scope);

@@ -10,7 +10,7 @@
  * derives them.
  *
  * Letters: n batch item, h head, i query row, j key row, t row of either kind,
- * e channel of the model, d and a channels of a head, c channel of what comes
+ * e channel of the model, d channel of a head, c channel of what comes
  * in, m element of a whole array. V of a number is its variance.
  */
 #include "envelope.h"
@@ -19,116 +19,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "envelope_row.h"
+
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 #define MAX(a, b) fmax(a, b)
 
-/* What a stored number loses: nothing, except in the 16-bit profiles. */
-static double residue(const struct profile *p, double x)
+/* ---- project: y = x @ w_t + b, the weights exact ---- */
+
+/* Columns first to first + count - 1 of w_t, and of b. */
+struct weight { const double *w_t; size_t C, E, first, count; const double *b; };
+
+static struct weight weight(const struct array *w_t, const double *b)
 {
-    double r = p->smallest > 0 ? profile_round(p, x) - x : 0;
-    return isfinite(r) ? r : 0;
+    return (struct weight){ w_t->v, w_t->shape[0], w_t->shape[1], 0, w_t->shape[1], b };
 }
 
-/* A third of the squared roundoffs: of the accumulator, of storage, of operands. */
-struct units { double U, T, O, floor; };
-
-static struct units units_of(const struct profile *p)
-{
-    return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->floor };
-}
-
-/* Rounded to 16 bits on its way to memory. */
-static double store(const struct units *u, double y)
-{
-    return u->T > 0 ? u->T * MAX(y * y, u->floor * u->floor) : 0;
-}
-
-/* ---- a dot product, y = sum of terms ---- */
-
-/* What a sum of terms tells of its rounding: P are its partial sums. */
-struct sums { double y, terms2, partial2, partial, size; };
-
-static void sums_add(struct sums *s, double term)
-{
-    s->y += term;
-    s->terms2 += term * term;
-    s->partial2 += s->y * s->y;
-    s->partial += fabs(s->y);
-    s->size += fabs(term);
-}
-
-/* Many sums side by side, each quantity in a row of its own: that is what makes
- * the loop below fast. */
-struct sums_row { double *y, *terms2, *partial2, *partial, *size; };
-
-static struct sums_row sums_row(double *room, size_t n)
-{
-    FOR(m, 5 * n) room[m] = 0;
-    return (struct sums_row){ room, room + n, room + 2 * n, room + 3 * n, room + 4 * n };
-}
-
-/* One more term for each: a w. */
-static void sums_row_add(struct sums_row *s, size_t n, double a, const double *restrict w)
-{
-    double *restrict y = s->y, *restrict terms2 = s->terms2, *restrict partial2 = s->partial2;
-    double *restrict partial = s->partial, *restrict size = s->size;
-
-    FOR(e, n) {
-        double term = a * w[e];
-        y[e] += term;
-        terms2[e] += term * term;
-        partial2[e] += y[e] * y[e];
-        partial[e] += fabs(y[e]);
-        size[e] += fabs(term);
-    }
-}
-
-static struct sums sums_row_at(const struct sums_row *s, size_t e)
-{
-    return (struct sums){ s->y[e], s->terms2[e], s->partial2[e], s->partial[e], s->size[e] };
-}
-
-/* The squared length of the rounding errors of a sum of count terms and an
- * addend b, in squared unit roundoffs: the worst of four ways to go about it. */
-static double rounding(const struct sums *s, double count, double b)
-{
-    double y = s->y, yb = y + b;
-    double any = count * MAX(MAX(s->terms2, y * y), MAX(b * b, yb * yb));     /* one rounding a term; the bias first or last */
-    double natural = s->partial2;                                             /* long sums that cancel */
-    double lean = s->partial + count * fabs(b);                               /* errors that all lean one way: */
-    lean = lean * lean / 16;                                                  /*   truncating adders, equal terms */
-    double order = count * s->size * s->size / 48;                            /* any other order of summation */
-    return MAX(MAX(any, natural), MAX(lean, order));
-}
-
-/* Terms that are rounded products of rounded operands, then summed. */
-static double summed(const struct units *u, const struct sums *s, double count, double b)
-{
-    return 2 * u->O * MAX(s->terms2, s->y * s->y) + u->U * rounding(s, count, b);
-}
-
-/* ---- project: y = x @ w_t + b, the weights exact, Vx NULL where x is exact too ---- */
-
+/* Adds the variance of each of the rows' results to V (rows,count). Vx: of x,
+ * NULL where x is exact. stored: 16 bits keep the result. */
 static void project(double *V, const struct units *u, const double *x, const double *Vx, size_t rows,
-                    const struct array *w_t, const double *b, double *room)
+                    const struct weight *weight, int stored, double *room)
 {
-    size_t C = w_t->shape[0], E = w_t->shape[1];
+    size_t C = weight->C, n = weight->count;
 
     FOR(t, rows) {
-        double *out = V + t * E;
-        struct sums_row s = sums_row(room, E);
-        FOR(e, E) out[e] = 0;
+        double *out = V + t * n;
+        struct sums_row s = sums_row(room, n);
         FOR(c, C) {
             double a = x[t * C + c];
-            const double *w = w_t->v + c * E;
-            sums_row_add(&s, E, a, w);
-            if (Vx) FOR(e, E) out[e] += Vx[t * C + c] * w[e] * w[e];          /* errors of x, weighed */
+            const double *w = weight->w_t + c * weight->E + weight->first;
+            sums_row_add(&s, n, a, w);
+            if (Vx) FOR(e, n) out[e] += Vx[t * C + c] * w[e] * w[e];          /* errors of x, weighed */
         }
-        FOR(e, E) {
+        FOR(e, n) {
             struct sums one = sums_row_at(&s, e);
-            double bias = b ? b[e] : 0, y = one.y + bias;
-            out[e] += summed(u, &one, (double)C, bias) + store(u, y);
-            if (b) out[e] += u->U * y * y;                                    /* one more addition */
+            double bias = weight->b ? weight->b[weight->first + e] : 0, y = one.y + bias;
+            out[e] += summed(u, &one, (double)C, bias) + (stored ? store(u, y) : 0);
+            if (weight->b) {
+                out[e] += u->U * y * y;                                       /* one more addition */
+                out[e] += u->T * one.y * one.y;                               /* 16 bits: the product is stored before it */
+            }
         }
     }
 }
@@ -158,173 +87,126 @@ static void mask(struct array *V, const struct units *u, const struct mha_in *in
     }
 }
 
-/* ---- one query of one head ---- */
-
-/* Where the walk is: everything of one row. j < Sx, d < D. */
-struct row {
-    size_t Sx, D;
-    const double *q, *k, *v;                    /* (D) (Sx,D) (Sx,D) */
-    const double *sc, *ms, *p, *c;              /* scores, masked scores, weights (Sx); mixed values (D) */
-    const double *Vk, *Vv, *Vmask;              /* (Sx,D) (Sx,D) (Sx) */
-    double *Vsc, *Vms, *Vp, *Vc;                /* to fill; Vc without what the normaliser does */
-    double *Vq;                                 /* (D), as the scores see it */
-    double *Vs;                                 /* (Sx), as the softmax sees it */
-    double Vl;                                  /* relative, of the normaliser: common to the row */
-    double *sums;                               /* (5,D): room for what mix() adds up */
-    double *lean;                               /* (6,D) */
-    double *common;                             /* (D,D) */
-};
-
-static int masked(const struct row *r, size_t j)
-{
-    return r->ms[j] == -INFINITY;
-}
-
-/* q k^T / sqrt(D), then + mask. */
-static void score(struct row *r, const struct units *u)
-{
-    double D = (double)r->D;
-
-    FOR(j, r->Sx) {
-        struct sums s = { 0 };
-        double V = 0;
-        FOR(d, r->D) {
-            double q = r->q[d], k = r->k[j * r->D + d], Vk = r->Vk[j * r->D + d];
-            sums_add(&s, q * k);
-            V += r->Vq[d] * k * k + q * q * Vk + r->Vq[d] * Vk;
-        }
-        double y = r->sc[j], z = r->ms[j];
-        r->Vsc[j] = (V + summed(u, &s, D, 0)) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
-        r->Vms[j] = masked(r, j) ? 0 : r->Vsc[j] + r->Vmask[j] + u->U * z * z + store(u, z);
-    }
-}
-
-static void softmax(struct row *r, const struct units *u)
-{
-    double Sx = (double)r->Sx, max = -INFINITY, sum = 0, partial = 0, lambda = 0, mean = 0;
-
-    FOR(j, r->Sx) if (!masked(r, j)) max = MAX(max, r->ms[j]);
-    FOR(j, r->Sx) if (!masked(r, j)) sum += exp(r->ms[j] - max);
-    FOR(j, r->Sx) {
-        partial += masked(r, j) ? 0 : r->p[j];
-        lambda += partial;
-    }
-    lambda = MAX(lambda, Sx - lambda);
-    double lse = max + log(sum);
-    r->Vl = u->U * (16 + MAX(Sx, lambda * lambda / 16))                       /* the sum, in any order; its reciprocal */
-          + 2 * u->U * MAX(max * max, lse * lse);                             /* exp(s - lse): the shift is rounded */
-    if (max == -INFINITY)
-        r->Vl = 0;                                                            /* nothing to normalise */
-
-    FOR(j, r->Sx) {
-        double shift = r->ms[j] - max;
-        r->Vs[j] = masked(r, j) ? 0 : r->Vms[j] + 2 * u->U * shift * shift;   /* the argument of exp is rounded, and scaled to base 2 */
-        mean += masked(r, j) ? 0 : r->p[j] * r->p[j] * r->Vs[j];
-    }
-    FOR(j, r->Sx) {
-        double p = r->p[j];
-        r->Vp[j] = masked(r, j) ? 0
-                 : p * p * MAX(0, (1 - 2 * p) * r->Vs[j] + mean)              /* errors of the scores */
-                 + p * p * (r->Vl + 16 * u->U) + store(u, p);                 /* of the normaliser; of exp itself */
-    }
-}
-
-/* c = sum of p v. Centred: what moves all values of a row together moves nothing. */
-static void mix(struct row *r, const struct units *u, const struct profile *pr)
-{
-    size_t D = r->D, Sx = r->Sx;
-    double mean_ms = 0, mean_sc = 0;
-    double *scale = r->lean, *scale_sc = r->lean + D, *res_p = r->lean + 2 * D, *res_v = r->lean + 3 * D, *res_s = r->lean + 4 * D;
-    double *off = r->lean + 5 * D;
-    struct sums_row sums = sums_row(r->sums, D);
-
-    FOR(d, D) r->Vc[d] = 0;
-    FOR(d, 5 * D) r->lean[d] = 0;
-    FOR(d, D * D) r->common[d] = 0;
-    FOR(j, Sx) if (!masked(r, j)) mean_ms += r->p[j] * r->ms[j];
-    FOR(j, Sx) if (!masked(r, j) && isfinite(r->sc[j])) mean_sc += r->p[j] * r->sc[j];
-
-    FOR(j, Sx) {
-        double p = masked(r, j) ? 0 : r->p[j];
-        const double *v = r->v + j * D, *k = r->k + j * D;
-        if (masked(r, j)) {
-            FOR(d, D) sums.partial2[d] += sums.y[d] * sums.y[d];              /* a term of 0 */
-            FOR(d, D) sums.partial[d] += fabs(sums.y[d]);
-            continue;
-        }
-        double rp = residue(pr, p), rs = residue(pr, r->ms[j]);
-        double ms = r->ms[j] - mean_ms, sc = isfinite(r->sc[j]) ? r->sc[j] - mean_sc : 0;
-        sums_row_add(&sums, D, p, v);
-        FOR(d, D) off[d] = v[d] - r->c[d];
-        FOR(d, D) {
-            r->Vc[d] += p * p * r->Vs[j] * off[d] * off[d]                    /* errors of the scores */
-                      + (16 * u->U + u->T) * p * p * v[d] * v[d]              /* of exp, and of storing the weight */
-                      + p * p * r->Vv[j * D + d];                             /* of the values */
-            scale[d] += p * ms * off[d];
-            scale_sc[d] += p * sc * off[d];
-        }
-        if (pr->smallest > 0) FOR(d, D) {
-            res_p[d] += rp * off[d];
-            res_v[d] += p * residue(pr, v[d]);
-            res_s[d] += p * rs * off[d];
-        }
-        FOR(a, D) {
-            double pk = p * k[a], *common = r->common + a * D;
-            FOR(d, D) common[d] += pk * off[d];
-        }
-    }
-    FOR(d, D) {
-        double V = r->Vc[d], s = MAX(fabs(scale[d]), fabs(scale_sc[d]));
-        FOR(a, D) V += r->Vq[a] / (double)D * r->common[a * D + d] * r->common[a * D + d];    /* an error in q is common to all keys */
-        V += 2 * MAX(u->U, u->O) * s * s;                                                     /* so is one in the scale */
-        V += res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d];                 /* equal numbers round alike */
-        struct sums one = sums_row_at(&sums, d);
-        r->Vc[d] = V + summed(u, &one, (double)Sx, 0) + store(u, r->c[d]);
-    }
-}
-
 /* ---- the parts ---- */
 
-/* Scratch for the walk: one block, cut into pieces. */
-struct scratch { double *Vl, *Vc, *Vq, *Vs, *common, *lean, *sums; };
+/* Room for the walk, cut into pieces. */
+struct scratch {
+    double *Vl;              /* (N,H,L): of the normalisers */
+    double *Vc;              /* (N,L,E): of the mixed values, without the normalisers' part */
+    double *Vq, *Vs;         /* (D) (Sx) */
+    double *sums, *lean;     /* (5,E), and (6,D) or (E) */
+    double *mixed, *Vmixed;  /* (L,Ev) (L,D): value rows mixed before they are projected */
+    double *u;               /* (Sx,E): what each value row of a head would add to the output */
+};
 
 static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
                         const struct mha_in *in, const struct profile *p)
 {
     struct units u = units_of(p);
     size_t N = in->N, L = in->L, S = in->S;
+    struct weight q = weight(&t[Q_WEIGHT_T], t[Q_BIAS].v), k = weight(&t[K_WEIGHT_T], t[K_BIAS].v), v = weight(&t[V_WEIGHT_T], t[V_BIAS].v);
 
-    project(V[Q_PROJ].v, &u, t[QUERY_ROWS].v, NULL, N * L, &t[Q_WEIGHT_T], t[Q_BIAS].v, w->sums);
-    project(V[K_PROJ].v, &u, t[KEY_ROWS].v, NULL, N * S, &t[K_WEIGHT_T], t[K_BIAS].v, w->sums);
-    project(V[V_PROJ].v, &u, t[VALUE_ROWS].v, NULL, N * S, &t[V_WEIGHT_T], t[V_BIAS].v, w->sums);
+    project(V[Q_PROJ].v, &u, t[QUERY_ROWS].v, NULL, N * L, &q, 1, w->sums);
+    project(V[K_PROJ].v, &u, t[KEY_ROWS].v, NULL, N * S, &k, 1, w->sums);
+    project(V[V_PROJ].v, &u, t[VALUE_ROWS].v, NULL, N * S, &v, 1, w->sums);
     split_heads(&V[Q_HEADS], &V[Q_PROJ]);
     split_heads(&V[K_HEADS], &V[K_PROJ]);
     split_heads(&V[V_HEADS], &V[V_PROJ]);
+    for (int s = Q_HEADS; s <= V_HEADS; s++)
+        FOR(m, V[s].size) V[s].v[m] = finite(V[s].v[m]);
+}
+
+/* What value rows have in common does not average out in the mix: a weight's
+ * operand rounds the same for all of them, and equal rows err equally. But a
+ * mix of projected rows is the projection of the mixed row, whose error bounds
+ * what is common. */
+static void mix_first(struct scratch *w, const struct array t[STAGES], const struct mha_in *in, const struct units *u, size_t n, size_t h)
+{
+    size_t H = in->H, L = in->L, S = in->S, C = in->Ev, Sx = t[SCORES].shape[3], D = in->E / H;
+    struct weight v = weight(&t[V_WEIGHT_T], t[V_BIAS].v);
+
+    v.first = h * D;
+    v.count = D;
+    FOR(m, L * C) w->mixed[m] = 0;
+    FOR(m, L * D) w->Vmixed[m] = 0;
+    FOR(i, L) FOR(j, S) {
+        size_t m = ((n * H + h) * L + i) * Sx + j;
+        const double *x = t[VALUE_ROWS].v + (n * S + j) * C;
+        if (t[MASKED_SCORES].v[m] != -INFINITY) FOR(c, C) w->mixed[i * C + c] += t[ATTN_WEIGHTS].v[m] * x[c];
+    }
+    project(w->Vmixed, u, w->mixed, NULL, L, &v, 0, w->sums);
+    FOR(i, L) FOR(d, D) w->Vc[(n * L + i) * in->E + h * D + d] += w->Vmixed[i * D + d];
+}
+
+/* u_je: what value row j of the head would add to output e. */
+static void through_output(double *u, const struct array t[STAGES], size_t head, size_t h)
+{
+    size_t Sx = t[V_HEADS].shape[2], D = t[V_HEADS].shape[3], E = t[OUT_WEIGHT_T].shape[1];
+
+    FOR(m, Sx * E) u[m] = 0;
+    FOR(j, Sx) FOR(d, D) {
+        double v = t[V_HEADS].v[(head * Sx + j) * D + d];
+        const double *w = t[OUT_WEIGHT_T].v + (h * D + d) * E;
+        FOR(e, E) u[j * E + e] += v * w[e];
+    }
+}
+
+/* An error of one weight moves all channels of its head. Where that adds up in
+ * an output to more than independent channels would, the difference counts. */
+static void weights_through_output(double *Vout, const struct row *r, const struct array *w_t, size_t h, const double *u, double *room)
+{
+    size_t D = r->D, E = w_t->shape[1];
+    double *mean = room, *together = room + E;
+
+    FOR(e, 2 * E) room[e] = 0;
+    FOR(d, D) FOR(e, E) mean[e] += r->c[d] * w_t->v[(h * D + d) * E + e];
+    FOR(j, r->Sx) {
+        double V = masked(r, j) ? 0 : r->p[j] * r->p[j] * r->Vs[j];
+        const double *x = u + j * E;
+        if (V > 0) FOR(e, E) together[e] += V * (x[e] - mean[e]) * (x[e] - mean[e]);
+    }
+    FOR(d, D) {
+        double apart = 0;
+        const double *w = w_t->v + (h * D + d) * E;
+        FOR(j, r->Sx) if (!masked(r, j)) {
+            double off = r->v[j * D + d] - r->c[d];
+            apart += r->p[j] * r->p[j] * r->Vs[j] * off * off;
+        }
+        FOR(e, E) together[e] -= w[e] * w[e] * apart;
+    }
+    FOR(e, E) if (together[e] > 0) Vout[e] += together[e];
 }
 
 static void core(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                        const struct mha_in *in, const struct profile *p)
+                 const struct mha_in *in, const struct profile *p, enum scope scope)
 {
     struct units u = units_of(p);
-    size_t N = in->N, H = in->H, L = in->L, Sx = t[SCORES].shape[3], D = t[Q_HEADS].shape[3];
+    size_t N = in->N, H = in->H, L = in->L, E = in->E, Sx = t[SCORES].shape[3], D = E / H;
 
     mask(&V[MASK], &u, in);
-    FOR(n, N) FOR(h, H) FOR(i, L) {
-        size_t head = n * H + h, q = (head * L + i) * D, s = (head * L + i) * Sx, k = head * Sx * D;
-        struct row r = {
-            Sx, D, t[Q_HEADS].v + q, t[K_HEADS].v + k, t[V_HEADS].v + k,
-            t[SCORES].v + s, t[MASKED_SCORES].v + s, t[ATTN_WEIGHTS].v + s, t[HEAD_OUTPUTS].v + q,
-            V[K_HEADS].v + k, V[V_HEADS].v + k, V[MASK].v + s,
-            V[SCORES].v + s, V[MASKED_SCORES].v + s, V[ATTN_WEIGHTS].v + s, w->Vc + (n * L + i) * in->E + h * D,
-            w->Vq, w->Vs, 0, w->sums, w->lean, w->common,
-        };
-        FOR(d, D) r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]);          /* kernels store the scaled q once more */
-        score(&r, &u);
-        softmax(&r, &u);
-        mix(&r, &u, p);
-        w->Vl[head * L + i] = r.Vl;
-        FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
-        FOR(d, D) V[MERGED].v[(n * L + i) * in->E + h * D + d] = V[HEAD_OUTPUTS].v[q + d];
+    FOR(n, N) FOR(h, H) {
+        size_t head = n * H + h, k = head * Sx * D;
+        if (scope == SCOPE_LAYER) {
+            mix_first(w, t, in, &u, n, h);
+            through_output(w->u, t, head, h);
+        }
+        FOR(i, L) {
+            size_t q = (head * L + i) * D, s = (head * L + i) * Sx, m = (n * L + i) * E + h * D;
+            struct row r = {
+                .Sx = Sx, .D = D, .q = t[Q_HEADS].v + q, .k = t[K_HEADS].v + k, .v = t[V_HEADS].v + k,
+                .mask = t[MASK].v + s, .sc = t[SCORES].v + s, .ms = t[MASKED_SCORES].v + s,
+                .p = t[ATTN_WEIGHTS].v + s, .c = t[HEAD_OUTPUTS].v + q,
+                .Vk = V[K_HEADS].v + k, .Vv = V[V_HEADS].v + k, .Vmask = V[MASK].v + s,
+                .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
+                .Vc = w->Vc + m, .Vq = w->Vq, .Vs = w->Vs, .sums = w->sums, .lean = w->lean,
+            };
+            FOR(d, D) r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]);      /* kernels store the scaled q once more */
+            row_walk(&r, &u, p);
+            if (scope == SCOPE_LAYER)
+                weights_through_output(V[OUTPUT].v + (n * L + i) * E, &r, &t[OUT_WEIGHT_T], h, w->u, w->sums);
+            w->Vl[head * L + i] = r.Vl;
+            FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = V[MERGED].v[m + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
+        }
     }
 }
 
@@ -333,9 +215,10 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
                    const struct mha_in *in, const struct profile *p)
 {
     struct units u = units_of(p);
-    size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
+    size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H;
+    struct weight out = weight(&t[OUT_WEIGHT_T], in->out_proj_bias);
 
-    project(V[OUTPUT].v, &u, t[MERGED].v, w->Vc, N * L, &t[OUT_WEIGHT_T], in->out_proj_bias, w->sums);
+    project(V[OUTPUT].v, &u, t[MERGED].v, w->Vc, N * L, &out, 1, w->sums);
     FOR(n, N) FOR(i, L) FOR(h, H) {
         const double *c = t[MERGED].v + (n * L + i) * E + h * D, *w_t = t[OUT_WEIGHT_T].v + h * D * E;
         double Vl = w->Vl[(n * H + h) * L + i];
@@ -344,6 +227,16 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
         FOR(d, D) FOR(e, E) head[e] += c[d] * w_t[d * E + e];
         FOR(e, E) V[OUTPUT].v[(n * L + i) * E + e] += Vl * head[e] * head[e];
     }
+}
+
+/* The weights of several heads are independent; their normalisers may lean the
+ * same way. Takes the weights without the normalisers' part, and adds it. */
+static void average(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
+                    const struct mha_in *in, const struct profile *p)
+{
+    struct units u = units_of(p);
+    size_t N = in->N, H = in->H, L = in->L, Sx = t[SCORES].shape[3];
+
     FOR(n, N) FOR(i, L) FOR(j, Sx) {
         double mean = t[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j], own = 0, common = 0;
         size_t open = 0;
@@ -352,8 +245,9 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
             double pw = t[ATTN_WEIGHTS].v[m], Vl = w->Vl[(n * H + h) * L + i];
             if (t[MASKED_SCORES].v[m] == -INFINITY)
                 continue;
-            own += MAX(0, V[ATTN_WEIGHTS].v[m] - pw * pw * Vl);
+            own += V[ATTN_WEIGHTS].v[m];
             common += pw * sqrt(Vl);
+            V[ATTN_WEIGHTS].v[m] += pw * pw * Vl;
             open++;
         }
         V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = (own + common * common) / (double)(H * H)
@@ -361,66 +255,33 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
     }
 }
 
-static size_t largest(size_t a, size_t b)
+static double *numbers(size_t a, size_t b)
 {
-    return a > b ? a : b;
+    size_t n = a * b;
+
+    return calloc(n ? n : 1, sizeof(double));
 }
 
 const char *envelope(struct array V[STAGES], const struct array t[STAGES],
                      const struct mha_in *in, const struct profile *p, enum scope scope)
 {
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
-    size_t rows = N * H * L, wide = largest(E, 6 * D);
     struct scratch w = {
-        .Vl = calloc(largest(rows, 1), sizeof(double)), .Vc = calloc(largest(rows * D, 1), sizeof(double)),
-        .Vq = calloc(D, sizeof(double)), .Vs = calloc(largest(Sx, 1), sizeof(double)),
-        .common = calloc(D, D * sizeof(double)), .lean = calloc(wide, sizeof(double)),
-        .sums = calloc(E, 5 * sizeof(double)),
+        .Vl = numbers(N * H, L), .Vc = numbers(N * L, E), .Vq = numbers(D, 1), .Vs = numbers(Sx, 1),
+        .sums = numbers(5, E), .lean = numbers(6, E), .mixed = numbers(L, in->Ev), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
     };
-    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.common && w.lean && w.sums;
+    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u;
 
     if (ok) {
         FOR(k, STAGES) if (V[k].v) memset(V[k].v, 0, V[k].size * sizeof(double));
         if (scope == SCOPE_LAYER)
             projections(V, &w, t, in, p);
-        core(V, &w, t, in, p);
+        core(V, &w, t, in, p, scope);
         output(V, &w, t, in, p);
+        average(V, &w, t, in, p);
         FOR(k, STAGES) if (V[k].v) FOR(m, V[k].size)
             V[k].v[m] = isfinite(t[k].v[m]) && !isnan(V[k].v[m]) ? sqrt(V[k].v[m]) : 0;
     }
-    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.common), free(w.lean), free(w.sums);
+    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.sums), free(w.lean), free(w.mixed), free(w.Vmixed), free(w.u);
     return ok ? NULL : "not enough memory for the envelope";
-}
-
-/* ---- can the profile decide at all? ---- */
-
-/* Some key might overtake the largest, and its score is too blurred for the
- * first-order walk above: 8 sigma of the two scores do not keep them apart
- * until the smaller one's weight is below the floor. */
-static int undetermined(const double *ms, const double *sigma, size_t Sx, const struct profile *p)
-{
-    size_t top = 0;
-
-    FOR(j, Sx) if (ms[j] > ms[top]) top = j;
-    FOR(j, Sx) {
-        double blur = 0, behind = ms[top] - ms[j];
-        blur = sqrt(sigma[j] * sigma[j] + sigma[top] * sigma[top] + 2 * p->u * p->u / 3 * behind * behind);
-        if (j != top && isfinite(behind) && blur > 0.25 && behind - ENVELOPE_SIGMAS * blur < -log(p->floor))
-            return 1;
-    }
-    return 0;
-}
-
-const char *envelope_applies(const struct array sigma[STAGES], const struct array t[STAGES], const struct profile *p)
-{
-    static const enum mha_stage kept[] = { Q_PROJ, K_PROJ, V_PROJ, SCORES, MASKED_SCORES, HEAD_OUTPUTS, OUTPUT };
-    size_t Sx = t[SCORES].shape[3], rows = t[SCORES].shape[0] * t[SCORES].shape[1] * t[SCORES].shape[2];
-
-    FOR(k, sizeof kept / sizeof *kept) FOR(m, t[kept[k]].size)
-        if (isfinite(t[kept[k]].v[m]) && fabs(t[kept[k]].v[m]) > p->largest)
-            return "a number leaves the range of the type";
-    FOR(i, rows)
-        if (Sx && undetermined(t[MASKED_SCORES].v + i * Sx, sigma[MASKED_SCORES].v + i * Sx, Sx, p))
-            return "rounding of the scores leaves the softmax undetermined";
-    return NULL;
 }

@@ -12,6 +12,7 @@ struct profile {
     double floor;        /* what underflow may do */
     double largest;      /* finite number of the type */
     double smallest;     /* positive number of the 16-bit type, else 0 */
+    double noise;        /* limit of the rms error in sigma over a whole array */
 };
 
 enum { PROFILE_FLOAT64, PROFILE_FLOAT32, PROFILE_TF32, PROFILE_FLOAT16, PROFILE_BFLOAT16, PROFILES };

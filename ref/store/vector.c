@@ -93,7 +93,7 @@ int vector_round(struct vector *v, double (*round)(const void *context, double x
     for (size_t i = 0; i < v->count; i++) {
         double x = v->numbers[i], y = round(context, x);
         if (y != x && !(isnan(x) && isnan(y)))
-            changed = 1;
+            changed |= isfinite(x) && !isfinite(y) ? 1 | 2 : 1;
         v->numbers[i] = y;
     }
     return changed;

@@ -47,7 +47,8 @@ int vector_keeps(enum mha_stage stage);
 char *vector_text(const struct vector *v, const char *member);
 
 /* Arguments and parameters (a float mask is one) rounded to what a kernel of
- * this type is given, by round(context, x). Returns 1 when a number changed.
+ * this type is given, by round(context, x). Returns 0, or 1 when a number
+ * changed, or 3 when one has become infinite that was not.
  * v->file keeps what was stored. */
 int vector_round(struct vector *v, double (*round)(const void *context, double x), const void *context);
 

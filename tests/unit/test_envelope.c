@@ -138,7 +138,7 @@ Test(envelope, sixteen_bits_are_stored)
     point(&a);
     walk(&a.in, "bfloat16");
     double U = 0x1p-46 / 3;
-    near(sigma[Q_PROJ].v[0], sqrt(U * 61 + TB * 25));
+    near(sigma[Q_PROJ].v[0], sqrt(U * 61 + TB * (25 + 36)));         /* the result, and the product before the bias */
     near(sigma[ATTN_WEIGHTS].v[0], sqrt(U * (16 + 1 + 2 * 6.25 + 16) + TB));
     done();
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The envelope of one query of one head: from its scores to its mixed values. */
+#ifndef QKVEC_ENVELOPE_ROW_H
+#define QKVEC_ENVELOPE_ROW_H
+
+#include "envelope_sum.h"
+
+/* Where the walk is: everything of one row. j < Sx, d < D. */
+struct row {
+    size_t Sx, D;
+    const double *q, *k, *v;                    /* (D) (Sx,D) (Sx,D) */
+    const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx); mixed values (D) */
+    const double *Vk, *Vv, *Vmask;              /* (Sx,D) (Sx,D) (Sx) */
+    double *Vsc, *Vms, *Vp, *Vc;                /* to fill; Vp and Vc without what the normaliser does */
+    double *Vq;                                 /* (D), as the scores see it */
+    double *Vs;                                 /* (Sx), as the softmax sees it */
+    double Vl;                                  /* relative, of the normaliser: common to the row */
+    double mean_ms, mean_sc, mean_res;          /* over the keys, weighted by p: scores, and what storing them loses */
+    double *sums, *lean;                        /* room: (5,D) (6,D) */
+};
+
+/* A masked key has no weight, and no error. */
+static inline int masked(const struct row *r, size_t j)
+{
+    return r->ms[j] == -INFINITY;
+}
+
+/* A NaN or infinity here belongs to a key that no finite result has seen. */
+static inline double finite(double x)
+{
+    return isfinite(x) ? x : 0;
+}
+
+/* Fill what is to be filled, step after step. Vc is added to. */
+void row_walk(struct row *r, const struct units *u, const struct profile *p);
+
+#endif
