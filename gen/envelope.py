@@ -113,22 +113,28 @@ def _summation(a, w, b=0.0):
 
 
 def _dot(profile, a, Va, w, Vw=None, b=None):
-    """Value and variance of a @ w.T + b for a (rows, n), w (columns, n).  Vw None: exact weights."""
+    """a @ w.T without b, and the variance of a @ w.T + b, for a (rows, n), w (columns, n).  Vw None: exact weights."""
     y, t2, R = _summation(a, w, 0.0 if b is None else b)
     V = Va @ (w * w).T                                                              # errors that came with the operands
     if Vw is not None:
         V = V + (a * a) @ Vw.T + Va @ Vw.T
     V = V + 2 * profile.O * np.maximum(t2, y * y)                                   # short operands; y^2: all terms short by the same factor
     V = V + profile.U * R
+    return y, V if b is None else V + profile.U * (y + b) ** 2                      # the addition of the bias itself
+
+
+def _affine(profile, x, Vx, w, b):
+    """Value and variance of x @ w.T + b with exact parameters, before it is stored."""
+    y, V = _dot(profile, x, Vx, w, None, b)
     if b is None:
         return y, V
-    return y + b, V + profile.U * (y + b) ** 2                                      # the addition of the bias itself
+    return y + b, V + profile.T * y * y                                             # kernels that store the product, then add the bias
 
 
 def _projection(profile, x, w, b):
     """x (N, length, in) @ w.T + b.  Inputs and parameters are exact."""
     flat = x.reshape(-1, x.shape[-1])
-    y, V = _dot(profile, flat, np.zeros_like(flat), w, None, b)
+    y, V = _affine(profile, flat, np.zeros_like(flat), w, b)
     return (V + _store(profile, y)).reshape(x.shape[0], x.shape[1], w.shape[0])
 
 
@@ -163,9 +169,10 @@ def _mask(profile, inputs, shape, S):
     return V
 
 
-def _masked_scores(profile, V, Vmask, s):
+def _masked_scores(profile, V, Vmask, mask, s, D):
     """scores + mask: the addition rounds again."""
     V = V + Vmask + profile.U * s * s + _store(profile, s)
+    V = V + profile.U * D * np.where(np.isfinite(mask), mask, 0.0) ** 2             # the mask may start the sum over D channels
     return np.where(np.isneginf(s), 0.0, V)
 
 
@@ -186,16 +193,38 @@ def _exponents(profile, s, m, V):
     return np.where(np.isneginf(s), 0.0, V + 2 * profile.U * (s - m) ** 2)
 
 
-def _softmax(profile, s, Vs, p):
+def _unmasked(p, s, raw):
+    """p, s and raw for sums over keys: masked entries count as 0, and so does a score that is not finite."""
+    masked = np.isneginf(s)
+    return np.where(masked, 0.0, p), np.where(masked, 0.0, s), np.where(masked | ~np.isfinite(raw), 0.0, raw)
+
+
+def _off_mean(p, x):
+    """x less its mean over keys: a weight sees how a score moves against the others."""
+    return x - (p * x).sum(-1, keepdims=True)
+
+
+def _common(profile, p, k, Vq, s, raw):
+    """Errors common to all scores of a row, as each weight of one head sees them: p s raw (L, S') unmasked, k (S', D), Vq (L, D)."""
+    k = np.where(np.isfinite(k), k, 0.0)
+    V = np.zeros_like(p)
+    for i in range(len(p)):
+        V[i] = (k - p[i] @ k) ** 2 @ Vq[i] / k.shape[1]                             # q
+    scale = np.maximum(_off_mean(p, s) ** 2, _off_mean(p, raw) ** 2)                # the scale: the mask is added before it or after it
+    V = V + 2 * max(profile.U, profile.O) * scale
+    return p * p * (V + _off_mean(p, _residue(profile, s)) ** 2)                    # equal scores are stored equally wrong
+
+
+def _softmax(profile, s, Vs, p, common):
     """V(p_j) without the normaliser's p_j^2 V_l.  A score moves its own weight by p_j (1 - p_j), the others by -p_j p_k."""
     shared = (p * p * Vs).sum(-1, keepdims=True)
-    V = p * p * np.maximum(0.0, (1 - 2 * p) * Vs + shared)
+    V = p * p * np.maximum(0.0, (1 - 2 * p) * Vs + shared) + common
     V = V + 16 * profile.U * p * p                                                  # exp of a few ulp, the division
     return np.where(np.isneginf(s), 0.0, V + _store(profile, p))
 
 
-def _mix_row(profile, p, v, k, c, Vs, Vv, Vq, s, raw):
-    """V(c_d) of one row of one head without its sum: p Vs s raw (S'), v k Vv (S', D), c Vq (D).
+def _mix_row(profile, p, v, c, Vs, Vv, s, raw):
+    """V(c_d) of one row of one head without its sum: p Vs s raw (S'), v Vv (S', D), c (D).
 
     Values enter as v - c wherever the weights move: a change of the weights that keeps their sum sees no offset.
     """
@@ -204,7 +233,6 @@ def _mix_row(profile, p, v, k, c, Vs, Vv, Vq, s, raw):
     V = (p * p * Vs) @ away ** 2                                                    # each score's own error
     V = V + (16 * profile.U + profile.T) * ((p * p) @ (v * v))                      # each weight's rounding; unnormalised weights too, so not centred
     V = V + (p * p) @ Vv                                                            # the values' errors
-    V = V + (Vq / len(Vq)) @ (k.T @ pc) ** 2                                        # an error of q is common to all keys
     scale = ((s - p @ s) @ pc) ** 2
     scale = np.maximum(scale, ((raw - p @ raw) @ pc) ** 2)                          # the mask is added before the scale or after it
     V = V + 2 * max(profile.U, profile.O) * scale                                   # an error of the scale is common to all scores
@@ -215,29 +243,49 @@ def _mix_row(profile, p, v, k, c, Vs, Vv, Vq, s, raw):
     return V
 
 
-def _mix(profile, p, v, k, c, Vs, Vv, Vq, s, raw):
-    """V(c) without V_l of one head: p Vs s raw (L, S'), v k Vv (S', D), c Vq (L, D)."""
-    masked = np.isneginf(s)
-    p, s = np.where(masked, 0.0, p), np.where(masked, 0.0, s)
-    raw = np.where(masked | ~np.isfinite(raw), 0.0, raw)
+def _mix(profile, p, v, c, Vs, Vv, s, raw):
+    """V(c) without V_l of one head: p Vs s raw (L, S') unmasked, v Vv (S', D), c (L, D)."""
     # What is not finite here is masked in every row whose result is finite, and must not meet a weight of 0 as NaN.
-    k, Vv = np.where(np.isfinite(k), k, 0.0), np.where(np.isfinite(Vv), Vv, 0.0)
+    Vv = np.where(np.isfinite(Vv), Vv, 0.0)
     V = np.zeros_like(c)
     for i in range(len(c)):
-        V[i] = _mix_row(profile, p[i], v, k, c[i], Vs[i], Vv, Vq[i], s[i], raw[i])
+        V[i] = _mix_row(profile, p[i], v, c[i], Vs[i], Vv, s[i], raw[i])
     _, t2, R = _summation(p, v.T)
     V = V + 2 * profile.O * np.maximum(t2, c * c) + profile.U * R
     return V + _store(profile, c)
 
 
-def _output(profile, c, V, Vl, w, b):
-    """out_proj of (N, H, L, D): the normaliser moves a head's c_d together, so its share of the sum is squared as a whole."""
+def _alike(profile, p, x, w, b):
+    """Value rows that are alike are projected with like errors, which add up where they are mixed.
+
+    The error of projecting the mixture of the rows: p (L, S) unmasked, x (S, vdim), w (D, vdim), b (D).
+    """
+    mixture = p @ np.where(np.isfinite(x), x, 0.0)
+    return _affine(profile, mixture, np.zeros_like(mixture), w, b)[1]
+
+
+def _together(moved, v, c, w):
+    """A score's error moves all channels of its head at once: by how much this exceeds, behind out_proj, channels that move apart.
+
+    moved is p^2 Vs (L, S') unmasked, v (S', D), c (L, D), w (E, D) the head's columns of out_proj.
+    """
+    u, mean = v @ w.T, c @ w.T
+    V = np.zeros_like(mean)
+    for i in range(len(c)):
+        apart = moved[i] @ (v - c[i]) ** 2 @ (w * w).T
+        V[i] = np.maximum(0.0, moved[i] @ (u - mean[i]) ** 2 - apart)
+    return V
+
+
+def _output(profile, c, V, Vl, moved, v, w, b):
+    """out_proj of (N, H, L, D): what moves a head's c_d together has its share of the sum squared as a whole."""
     N, H, L, D = c.shape
     rows = c.transpose(0, 2, 1, 3).reshape(N * L, H * D)
-    y, out = _dot(profile, rows, V.transpose(0, 2, 1, 3).reshape(N * L, H * D), w, None, b)
+    y, out = _affine(profile, rows, V.transpose(0, 2, 1, 3).reshape(N * L, H * D), w, b)
     out = (out + _store(profile, y)).reshape(N, L, H * D)
-    for h in range(H):
-        out = out + Vl[:, h] * (c[:, h] @ w[:, h * D:(h + 1) * D].T) ** 2
+    for n, h in np.ndindex(N, H):
+        wh = w[:, h * D:(h + 1) * D]
+        out[n] += Vl[n, h] * (c[n, h] @ wh.T) ** 2 + _together(moved[n, h], v[n, h], c[n, h], wh)
     return out
 
 
@@ -279,11 +327,13 @@ def _variances(stages, inputs, profile):
     q, k, v, s, p, c = (np.asarray(stages[n], np.float64) for n in
                         ("q_heads", "k_heads", "v_heads", "masked_scores", "attn_weights", "head_outputs"))
     raw = np.asarray(stages["scores"], np.float64)
+    v = np.where(np.isfinite(v), v, 0.0)                                            # else masked, or the results are not finite either
     N, H, L, D = q.shape
     S, E = _arguments(inputs)[1].shape[1], H * D
     V = {}
 
-    for name, x, (w, b) in zip("qkv", _arguments(inputs), _parameters(inputs, E)):
+    arguments, parameters = _arguments(inputs), _parameters(inputs, E)
+    for name, x, (w, b) in zip("qkv", arguments, parameters):
         V[name + "_proj"] = _projection(profile, x, w, b)
         V[name + "_heads"] = _heads(V[name + "_proj"], H, stages[name + "_heads"].shape[2])
 
@@ -292,22 +342,29 @@ def _variances(stages, inputs, profile):
     for n, h in np.ndindex(N, H):
         V["scores"][n, h] = _scores(profile, q[n, h], Vq[n, h], k[n, h], V["k_heads"][n, h], raw[n, h])
     V["mask"] = _mask(profile, inputs, s.shape, S)
-    V["masked_scores"] = _masked_scores(profile, V["scores"], V["mask"], s)
+    V["masked_scores"] = _masked_scores(profile, V["scores"], V["mask"], np.asarray(stages["mask"], np.float64), s, D)
 
     m = s.max(-1, keepdims=True, initial=-np.inf)
     Vl = _normaliser(profile, s, m, p)
     Vs = _exponents(profile, s, m, V["masked_scores"])
-    Vp = _softmax(profile, s, Vs, p)
+    p0, s0, raw0 = _unmasked(p, s, raw)
+    common = np.zeros(s.shape)
+    for n, h in np.ndindex(N, H):
+        common[n, h] = _common(profile, p0[n, h], k[n, h], Vq[n, h], s0[n, h], raw0[n, h])
+    Vp = _softmax(profile, s, Vs, p, common)
     V["attn_weights"] = Vp + np.where(np.isneginf(s), 0.0, p * p * Vl)
 
+    value, (wv, bv) = arguments[2], parameters[2]
     Vc = np.zeros(c.shape)
     for n, h in np.ndindex(N, H):
-        Vc[n, h] = _mix(profile, p[n, h], v[n, h], k[n, h], c[n, h], Vs[n, h], V["v_heads"][n, h], Vq[n, h], s[n, h], raw[n, h])
+        d = slice(h * D, (h + 1) * D)
+        Vc[n, h] = _mix(profile, p0[n, h], v[n, h], c[n, h], Vs[n, h], V["v_heads"][n, h], s0[n, h], raw0[n, h])
+        Vc[n, h] += _alike(profile, p0[n, h, :, :S], value[n], wv[d], None if bv is None else bv[d])
     V["head_outputs"] = Vc + Vl * c * c
     V["merged"] = V["head_outputs"].transpose(0, 2, 1, 3).reshape(N, L, E)
 
     bias = inputs.get("out_proj.bias")
-    V["output"] = _output(profile, c, Vc, Vl, np.asarray(inputs["out_proj.weight"], np.float64),
+    V["output"] = _output(profile, c, Vc, Vl, p0 * p0 * Vs, v, np.asarray(inputs["out_proj.weight"], np.float64),
                           None if bias is None else np.asarray(bias, np.float64))
     if "attn_weights_mean" in stages:
         V["attn_weights_mean"] = _mean(profile, p, Vp, Vl, s, np.asarray(stages["attn_weights_mean"], np.float64))
@@ -334,6 +391,9 @@ def applies(stages, sigma, profile):
             top = np.where(np.isfinite(x), x, 0.0).max(initial=0.0)
             if top > profile.largest:
                 return "%s reaches %.3g, beyond the largest %s" % (name, top, profile.name)
+            # Kernels that scale the product instead of q hold the scores times sqrt(D) for a moment.
+            if name == "scores" and top * np.sqrt(stages["q_heads"].shape[-1]) > profile.largest:
+                return "the scores before they are scaled are beyond the largest %s" % profile.name
 
         s = np.asarray(stages["masked_scores"], np.float64)
         if s.size == 0:
