@@ -113,7 +113,7 @@ static void projections(struct array V[STAGES], struct scratch *w, const struct 
     split_heads(&V[K_HEADS], &V[K_PROJ]);
     split_heads(&V[V_HEADS], &V[V_PROJ]);
     for (int s = Q_HEADS; s <= V_HEADS; s++)
-        FOR(m, V[s].size) V[s].v[m] = finite(V[s].v[m]);
+        FOR(m, V[s].size) V[s].v[m] = finite_or_0(V[s].v[m]);
 }
 
 /* What value rows have in common does not average out in the mix: a weight's

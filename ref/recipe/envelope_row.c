@@ -20,7 +20,7 @@ static void score(struct row *r, const struct units *u)
             sums_add(&s, q * k);
             V += r->Vq[d] * k * k + q * q * Vk + r->Vq[d] * Vk;
         }
-        double y = r->sc[j], z = r->ms[j], m = finite(r->mask[j]);
+        double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
         r->Vsc[j] = (V + summed(u, &s, D, 0)) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
         r->Vms[j] = masked(r, j) ? 0 : r->Vsc[j] + r->Vmask[j] + u->U * z * z + store(u, z)
                                      + u->U * D * m * m;                               /* the mask first, then D products */
@@ -52,7 +52,7 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
             continue;
         mean += r->p[j] * r->p[j] * r->Vs[j];
         r->mean_ms += r->p[j] * r->ms[j];
-        r->mean_sc += r->p[j] * finite(r->sc[j]);
+        r->mean_sc += r->p[j] * finite_or_0(r->sc[j]);
         r->mean_res += r->p[j] * residue(pr, r->ms[j]);
     }
     FOR(j, r->Sx) {
@@ -72,14 +72,14 @@ static void softmax_common(struct row *r, const struct units *u, const struct pr
     double *mean_k = r->lean;
 
     FOR(d, D) mean_k[d] = 0;
-    FOR(j, r->Sx) if (!masked(r, j)) FOR(d, D) mean_k[d] += r->p[j] * finite(r->k[j * D + d]);
+    FOR(j, r->Sx) if (!masked(r, j)) FOR(d, D) mean_k[d] += r->p[j] * finite_or_0(r->k[j * D + d]);
     FOR(j, r->Sx) {
         if (masked(r, j))
             continue;
-        double ms = r->ms[j] - r->mean_ms, sc = finite(r->sc[j]) - r->mean_sc, res = residue(pr, r->ms[j]) - r->mean_res;
+        double ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc, res = residue(pr, r->ms[j]) - r->mean_res;
         double V = 2 * MAX(u->U, u->O) * MAX(ms * ms, sc * sc) + res * res;
         FOR(d, D) {
-            double off = finite(r->k[j * D + d]) - mean_k[d];
+            double off = finite_or_0(r->k[j * D + d]) - mean_k[d];
             V += r->Vq[d] / (double)D * off * off;
         }
         r->Vp[j] += r->p[j] * r->p[j] * V;
@@ -96,7 +96,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
 
     FOR(d, 5 * D) r->lean[d] = 0;
     FOR(j, Sx) {
-        double p = r->p[j], ms = r->ms[j] - r->mean_ms, sc = finite(r->sc[j]) - r->mean_sc;
+        double p = r->p[j], ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc;
         const double *v = r->v + j * D, *Vv = r->Vv + j * D;
         if (masked(r, j)) {
             FOR(d, D) sums.partial2[d] += sums.y[d] * sums.y[d];              /* a term of 0 */

@@ -26,7 +26,7 @@ static inline int masked(const struct row *r, size_t j)
 }
 
 /* A NaN or infinity here belongs to a key that no finite result has seen. */
-static inline double finite(double x)
+static inline double finite_or_0(double x)
 {
     return isfinite(x) ? x : 0;
 }
