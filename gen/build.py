@@ -58,9 +58,9 @@ def about(case):
 
 
 def _short(sigma):
-    """20 significant bits: a tolerance needs no more, and the rest would be a tenth of the corpus."""
+    """14 significant bits: a tolerance needs no more, and the rest would be a tenth of the corpus."""
     m, e = np.frexp(sigma)
-    return np.ldexp(np.rint(m * 2.0 ** 20), e - 20)
+    return np.ldexp(np.rint(m * 2.0 ** 14), e - 14)
 
 
 def build(case, stored=None):
