@@ -2,13 +2,15 @@
 """Write the files that no reader of checkpoints may trust, with a part of the sentence that refuses each, into one
 archive; the plainest of them as a file of its own; and a good file of a kind that no program writes any more.
 
-  python gen/hostile.py        needs the standard library alone
+  python gen/hostile.py            needs the standard library alone
+  python gen/hostile.py --into DIR the same as single files, with their pickles beside them: seeds for tests/fuzz
 
 Nothing here is ever unpickled: the pickles are put together opcode by opcode.
 """
 import io
 import json
 import struct
+import sys
 import zipfile
 from pathlib import Path
 
@@ -290,9 +292,22 @@ def python_2():
             + pickle(b"](" + short("10") + short("9") + b"e") + numbers)
 
 
+def write_seeds(place):
+    place.mkdir(parents=True, exist_ok=True)
+    for file, (data, _) in files.items():
+        (place / file).write_bytes(data)
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as z:
+                (place / (file + ".pkl")).write_bytes(z.read("a/data.pkl"))
+        except (zipfile.BadZipFile, KeyError, ValueError):
+            pass    # broken on purpose
+
+
 def main():
     for make in (run_code, bombs, lies, containers):
         make()
+    if sys.argv[1:2] == ["--into"]:
+        return write_seeds(Path(sys.argv[2]))
     with zipfile.ZipFile(KEPT / "hostile.zip", "w") as z:
         members = {"sentences.txt": "".join(f"{file}\t{sentence}\n" for file, (_, sentence) in sorted(files.items()))}
         members.update({file: data for file, (data, _) in sorted(files.items())})
