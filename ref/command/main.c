@@ -80,6 +80,7 @@ int main(int argc, char **argv)
     int status;
 
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);    /* nor is a limit on the size of files */
     status = dispatch(argc, argv);
     errno = 0;
     if (fflush(stdout) | ferror(stdout))    /* a report that nobody could read is none */

@@ -121,13 +121,18 @@ const char *file_create(struct file_out *f, const char *path, char error[SENTENC
 
 const char *file_close(struct file_out *f, int keep, char error[SENTENCE])
 {
-    int bad = 0;
+    int bad = 0, why = 0;
 
     if (keep) {
+        int failed = ferror(f->stream);
         errno = 0;
-        bad = ferror(f->stream) || fflush(f->stream) || fsync(fileno(f->stream));
+        bad = fflush(f->stream) || failed || fsync(fileno(f->stream));
+        if (failed && !errno) {    /* an earlier write failed, and nobody asked why: have one more fail */
+            fputc(0, f->stream);
+            fflush(f->stream);
+        }
+        why = errno;
     }
-    int why = errno;
     if (fclose(f->stream) && keep && !bad) {
         bad = 1;
         why = errno;
