@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Two envelopes, written independently in C and in numpy, on every vector. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "judge/truth.h"
+#include "store/corpus.h"
+
+/* The files keep 14 bits. Below the floor nothing matters. */
+static int agree(double a, double b)
+{
+    double floor = profiles[PROFILE_FLOAT32].floor;
+
+    return fabs(a - b) <= 0x1p-13 * fmax(a, b) + floor;
+}
+
+static size_t compare(const struct vector *v, const struct answer *a)
+{
+    size_t compared = 0;
+
+    for (int k = 0; k < STAGES; k++) {
+        const struct npz_array *stored = a->sigma[k].v ? vector_stage(v, a->policy->name, "sigma.", a->sigma[k].name) : NULL;
+        for (size_t m = 0; stored && m < stored->size; m++, compared++)
+            cr_assert(agree(npz_value(stored, m), a->sigma[k].v[m]), "%s %s sigma.%s[%zu]: stored %.9g, computed %.9g",
+                      v->name, a->policy->name, a->sigma[k].name, m, npz_value(stored, m), a->sigma[k].v[m]);
+    }
+    return compared;
+}
+
+Test(agreement, the_stored_envelope_is_the_computed_one)
+{
+    struct corpus corpus;
+    struct choice choice;
+    size_t compared = 0;
+
+    cr_assert_null(corpus_open(&corpus, QKVEC_TEST_VECTORS));
+    cr_assert_null(corpus_choose(&choice, &corpus, 0, NULL));
+    for (size_t c = 0; c < choice.count; c++) {
+        struct vector v;
+        struct truth truth;
+        cr_assert_null(vector_read(&v, choice.chosen[c].path, choice.chosen[c].name));
+        cr_assert_null(truth_make(&truth, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER));
+        for (size_t a = 0; a < truth.answers; a++)
+            compared += compare(&v, &truth.answer[a]);
+        truth_free(&truth);
+        vector_free(&v);
+    }
+    cr_assert_gt(compared, 60000);
+    choice_free(&choice);
+    corpus_close(&corpus);
+}
