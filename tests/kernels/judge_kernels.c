@@ -300,9 +300,9 @@ static int hard(const char *size_and_kind, uint64_t first, uint64_t cases, struc
     }
     FOR(m, kernels) {
         const struct score *s = &score[m];
-        printf("size %.*s\tkernel %s\thonest %d\tprofile %s\tcases %zu\tnot_applicable %zu\telements %zu\tworst_sigma %.3f\tnoise %.4f"
+        printf("size %.*s\tkind %s\tkernel %s\thonest %d\tprofile %s\tcases %zu\tnot_applicable %zu\telements %zu\tworst_sigma %.3f\tnoise %.4f"
                "\tbeyond_elements %zu\tbeyond_cases %zu\tnoisy_stages %zu\tworst_at %s\n",
-               (int)length, size_and_kind, x[m].name, x[m].honest, x[m].profile->name, s->cases, s->skipped, s->elements, s->worst,
+               (int)length, size_and_kind, kind ? kind + 1 : "all", x[m].name, x[m].honest, x[m].profile->name, s->cases, s->skipped, s->elements, s->worst,
                s->elements ? sqrt(s->squares / (double)s->elements) : 0, s->beyond, s->beyond_cases, s->noisy,
                s->worst_at[0] ? s->worst_at : "-");
         failed |= x[m].honest && (s->beyond_cases || s->noisy);

@@ -64,7 +64,7 @@ struct linear {
 /* The row of the packed weight or bias that makes channel e of a side. */
 static size_t row_of(const struct work *x, int side, size_t e, int bias)
 {
-    static const int orders[][3] = { { 1, 0, 2 }, { 0, 2, 1 }, { 2, 1, 0 }, { 1, 2, 0 }, { 2, 0, 1 } };
+    static const int orders[][3] = { { 1, 0, 2 }, { 0, 2, 1 }, { 2, 1, 0 }, { 2, 0, 1 }, { 1, 2, 0 } };
     size_t block = (size_t)side, m = x->m;
 
     if (m >= M_order_kqv && m <= M_order_vqk)
@@ -226,14 +226,15 @@ static enum kind attn_mask(const struct work *x, size_t n, size_t h, size_t i, s
     if (j >= S || !c->attn_mask)
         return NO_MASK;
     if (c->attn_mask_ndim == 3)
-        which = m == M_mask3d_head_major ? h * x->N + n : m == M_mask3d_batch_only ? n * H : m == M_mask3d_first ? 0 : which;
+        which = m == M_mask3d_head_major ? h * x->N + n : m == M_mask3d_batch_only ? n : m == M_mask3d_head_0 ? n * H
+              : m == M_mask3d_head_only ? h : m == M_mask3d_first ? 0 : which;
     at = which * L * S + (m == M_attn_transposed ? j * L + i : i * S + j);
     if (c->attn_mask_dtype == QKVEC_BOOL) {
         int hidden = ((const unsigned char *)c->attn_mask)[at];
         if (m == M_attn_bool_inverted)
             hidden = !hidden;
-        if (m == M_attn_bool_added1 || m == M_attn_bool_added_neg1) {
-            *adds = hidden ? (m == M_attn_bool_added1 ? 1 : -1) : 0;
+        if (m == M_attn_bool_added_1 || m == M_bool_added_minus_1) {
+            *adds = hidden ? (m == M_attn_bool_added_1 ? 1 : -1) : 0;
             return ADDS;
         }
         return hidden ? HIDES : NO_MASK;
@@ -248,17 +249,17 @@ static enum kind attn_mask(const struct work *x, size_t n, size_t h, size_t i, s
 static enum kind padding_mask(const struct work *x, size_t n, size_t i, size_t j, float *adds)
 {
     const struct qkvec_call *c = x->c;
-    size_t m = x->m, at = (m == M_kpm_batch0 ? 0 : n) * x->S + (m == M_kpm_rows && x->S ? i % x->S : j);
+    size_t m = x->m, at = (m == M_kpm_batch_0 ? 0 : n) * x->S + (m == M_kpm_rows ? i : j);
 
     *adds = 0;
-    if (j >= x->S || !c->key_padding_mask)
+    if (j >= x->S || !c->key_padding_mask || (m == M_kpm_rows && i >= x->S))
         return NO_MASK;
     if (c->padding_dtype == QKVEC_BOOL) {
         int hidden = ((const unsigned char *)c->key_padding_mask)[at];
         if (m == M_kpm_bool_inverted)
             hidden = !hidden;
-        if (m == M_kpm_bool_added1) {
-            *adds = hidden ? 1 : 0;
+        if (m == M_kpm_bool_added_1 || m == M_bool_added_minus_1) {
+            *adds = hidden ? (m == M_kpm_bool_added_1 ? 1 : -1) : 0;
             return ADDS;
         }
         return hidden ? HIDES : NO_MASK;
@@ -280,9 +281,9 @@ static int causal(const struct work *x, size_t i, size_t j, enum kind *kind)
             *kind = HIDES;
         return 0;
     }
-    if (!(x->c->flags & QKVEC_CAUSAL) || m < M_causal_br || m > M_causal_reversed)
+    if (!(x->c->flags & QKVEC_CAUSAL) || m < M_causal_bottom_right || m > M_causal_reversed)
         return 0;
-    int hides = m == M_causal_br ? j + x->L > i + x->S : m == M_causal_strict ? j >= i : m == M_causal_plus1 ? j > i + 1 : j < i;
+    int hides = m == M_causal_bottom_right ? j + x->L > i + x->S : m == M_causal_strict ? j >= i : m == M_causal_plus_1 ? j > i + 1 : j < i;
     *kind = hides && j < x->S ? HIDES : NO_MASK;
     return 1;
 }
@@ -315,9 +316,11 @@ static float masked(const struct work *x, float s, size_t n, size_t h, size_t i,
         attn = HIDES;
     if (m == M_biaskv_added && x->c->bias_k && j == x->S)
         attn = HIDES;
-    *closed = attn == HIDES || padding == HIDES;
+    *closed = attn == HIDES || padding == HIDES || adds + pads == -INFINITY;
+    if (*closed && m == M_mask_after_softmax)
+        return s;
     s += adds + pads;
-    if (!*closed || m == M_mask_after_softmax)
+    if (!*closed)
         return s;
     switch (m) {
     case M_mask_zero_score: return 0;
@@ -338,9 +341,9 @@ static float scale(const struct work *x)
     switch (x->m) {
     case M_scale_none: case M_scale_after_softmax: return 1;
     case M_scale_mul: return sqrtf((float)D);
-    case M_scale_D: return 1 / (float)D;
+    case M_scale_d: return 1 / (float)D;
     case M_scale_E: return 1 / sqrtf((float)x->E);
-    case M_scale_H: return 1 / sqrtf((float)x->H);
+    case M_scale_heads: return 1 / sqrtf((float)x->H);
     case M_scale_half: return 0.5f;
     case M_scale_8: return 0.125f;
     case M_scale_padded4: return 1 / sqrtf((float)at_least(D, 4));
@@ -394,9 +397,9 @@ static void score_all(struct work *x, float *q, float *k)
             s *= 10 / (length(q, D) * length(k, D));
         if (m != M_scale_over_mask)
             s *= scale(x);
-        if (m == M_odd_alibi)
+        if (m == M_score_alibi)
             s -= fabsf((float)i - (float)j) * powf(2, -8 * (float)(h + 1) / (float)x->H);
-        if (m == M_odd_tanh_cap)
+        if (m == M_score_softcap)
             s = 30 * tanhf(s / 30);
         if (m == M_odd_rounded_scores)
             s = rintf(s * 100) / 100;
@@ -427,7 +430,7 @@ static float power(const struct work *x, float s)
 static void softmax(const struct work *x, float *w, const float *s, size_t count, size_t step)
 {
     size_t m = x->m;
-    float top = m == M_softmax_max0 ? 0 : m == M_softmax_sentinel ? -5e4f : -INFINITY, sum = 0;
+    float top = m == M_softmax_max_0 ? 0 : m == M_softmax_sentinel ? -5e4f : -INFINITY, sum = 0;
 
     for (size_t at = 0; at < count; at++)
         top = s[at * step] > top ? s[at * step] : top;
@@ -438,13 +441,15 @@ static void softmax(const struct work *x, float *w, const float *s, size_t count
         w[at * step] = m == M_sigmoid ? 1 / (1 + expf(-y)) : power(x, y - top);
         sum += w[at * step];
     }
-    if (m == M_softmax_plus1)
+    if (m == M_softmax_plus_1)
+        sum += 1;
+    if (m == M_softmax_sink)
         sum += expf(-top);
     if (m == M_odd_sink)
         sum += expf(2 - top);
-    if (m == M_softmax_pad4)
+    if (m == M_softmax_pad_4)
         sum += (float)(at_least(count, 4) - count) * expf(-top);
-    for (size_t at = 0; m != M_sigmoid && m != M_softmax_unnorm && at < count; at++)
+    for (size_t at = 0; m != M_sigmoid && m != M_softmax_unnormalised && at < count; at++)
         w[at * step] /= sum;
 }
 
@@ -583,10 +588,11 @@ static void give_weights(const struct work *x)
 
     for (size_t n = 0; n < N; n++) for (size_t i = 0; i < L; i++) for (size_t j = 0; j < Sx; j++) {
         float sum = 0, top = 0;
+        size_t to = m == M_weights_transposed ? n * L * Sx + j * L + i : (n * L + i) * Sx + j;
         for (size_t h = 0; h < H; h++) {
             size_t at = ((n * L + i) * Sx + j) * H + h;
             float y = m == M_weights_logits ? x->s[at] : x->w[at];
-            sum += x->w[at];
+            sum += y;
             top = x->w[at] > top ? x->w[at] : top;
             if (m == M_weights_heads_first)
                 each[((h * N + n) * L + i) * Sx + j] = y;
@@ -595,8 +601,8 @@ static void give_weights(const struct work *x)
             else
                 each[((n * H + h) * L + i) * Sx + j] = y;
         }
-        mean[(n * L + i) * Sx + j] = m == M_mean_is_sum ? sum : m == M_mean_is_max ? top
-                                   : m == M_mean_is_head0 ? x->w[((n * L + i) * Sx + j) * H] : sum / (float)H;
+        mean[to] = m == M_mean_is_sum ? sum : m == M_mean_is_max ? top
+                 : m == M_mean_is_head_0 ? x->w[((n * L + i) * Sx + j) * H] : sum / (float)H;
     }
 }
 
