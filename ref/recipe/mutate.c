@@ -9,8 +9,9 @@
  * themselves), and DIR/table.c. A piece of a record that is not in mha.c, or is
  * there twice, ends the build with the name of the record.
  *
- * All functions of a copy become static and get the name of the record behind
- * their own; fault_NAME() is its only entry, and with REAL=float
+ * Each file has mha.c itself once. A copy has only the functions that the record
+ * changes and those that call them; they are static and get the name of the
+ * record behind their own. fault_NAME() is its entry, and with REAL=float
  * fault_NAME_float().
  *
  * Letters: f fault, p piece, k line or function.
@@ -239,47 +240,121 @@ static char *mutated(const struct record *f, const char *mha)
     return append(text, "", mha + at);
 }
 
-/* The names of the functions: "static void rows(" at the start of a line. */
-static size_t find_functions(char names[FUNCTIONS][NAME], const char *text)
-{
-    size_t count = 0;
+/* A function of mha.c, or of a mutated copy of it. */
+struct function {
+    char name[NAME];
+    const char *at;
+    size_t size, line;
+};
 
-    for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+/* The "}" that closes the first "{" of s; NULL where there is none. */
+static const char *closing(const char *s)
+{
+    size_t depth = 0;
+
+    for (; *s; s++)
+        if (*s == '{')
+            depth++;
+        else if (*s == '}' && --depth == 0)
+            return s;
+    return NULL;
+}
+
+/* A function begins with a line like "static void rows(...)". */
+static size_t find_functions(struct function *found, const char *text)
+{
+    size_t count = 0, line = 1;
+
+    for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n', line++) {
         size_t open = strcspn(s, "(\n"), start = open;
         if ((strncmp(s, "static ", 7) && strncmp(s, "void ", 5)) || s[open] != '(')
             continue;
         while (start > 0 && (isalnum((unsigned char)s[start - 1]) || s[start - 1] == '_'))
             start--;
-        if (count == FUNCTIONS || open - start >= NAME) {
-            fprintf(stderr, "mutate: too many functions in mha.c, or too long a name\n");
+        const char *end = closing(s + open);
+        if (count == FUNCTIONS || open - start >= NAME || !end) {
+            fprintf(stderr, "mutate: too many functions in mha.c, too long a name, or no end\n");
             exit(1);
         }
-        memcpy(names[count], s + start, open - start);
-        names[count++][open - start] = 0;
+        struct function *k = &found[count++];
+        *k = (struct function){ .at = s, .size = (size_t)(end - s) + 1, .line = line };
+        memcpy(k->name, s + start, open - start);
     }
     return count;
 }
 
-/* The copy, its functions renamed and static, then its entry. */
-static void write_copy(FILE *out, const struct record *f, const char *mha)
+static int calls(const struct function *caller, const char *name)
 {
-    char names[FUNCTIONS][NAME];
+    size_t size = strlen(name);
+
+    for (const char *s = caller->at; (s = strstr(s, name)) && s < caller->at + caller->size; s++)
+        if (s[size] == '(' && !isalnum((unsigned char)s[-1]) && s[-1] != '_')
+            return 1;
+    return 0;
+}
+
+static int is_public(const struct function *k)
+{
+    return !strncmp(k->at, "void ", 5);
+}
+
+/* As in the text, but static. */
+static void write_function(FILE *out, const struct function *k)
+{
+    fprintf(out, "%s%.*s\n\n", is_public(k) ? "static " : "", (int)k->size, k->at);
+}
+
+/* mha.c itself: what a copy leaves as it is, it calls here. */
+static void write_original(FILE *out, const struct function *original, size_t originals, const char *mha)
+{
+    for (size_t k = 0; k < originals; k++)
+        if (is_public(&original[k]))
+            fprintf(out, "#define %s %s_original\n", original[k].name, original[k].name);
+    fprintf(out, "#line 1 \"mha.c\"\n%.*s", (int)(original[0].at - mha), mha);
+    for (size_t k = 0; k < originals; k++)
+        write_function(out, &original[k]);
+}
+
+/* The functions that a record changes, and those that call them up to
+ * mha_forward(), each with the record's name behind its own; then the entry. */
+static void write_copy(FILE *out, const struct record *f, const struct function *original, size_t originals, const char *mha)
+{
+    struct function function[FUNCTIONS];
     char *text = mutated(f, mha);
-    size_t count = find_functions(names, text);
+    size_t count = find_functions(function, text), changed = 0;
+
+    for (size_t p = 0; p < f->pieces; p++) {
+        const char *at = mha + f->piece[p].at;
+        size_t k = 0;
+        while (k < originals && !(at >= original[k].at && at < original[k].at + original[k].size))
+            k++;
+        if (k == originals)
+            fail(f, f->line, "this is in no function of mha.c:\n%s", f->piece[p].from);
+    }
+    for (size_t k = 0; k < count; k++) {
+        int same = 0;
+        for (size_t o = 0; o < originals && !same; o++)
+            same = function[k].size == original[o].size && !memcmp(function[k].at, original[o].at, original[o].size);
+        for (size_t c = 0; c < changed && same; c++)
+            same = !calls(&function[k], function[c].name);
+        if (!same)
+            function[changed++] = function[k];
+    }
+    if (!changed || strcmp(function[changed - 1].name, "mha_forward"))
+        fail(f, f->line, "changes nothing that mha_forward() calls");
 
     fprintf(out, "\n/* ==== %s ==== */\n\n", f->name);
-    for (size_t k = 0; k < count; k++)
-        fprintf(out, "#define %s %s_%s\n", names[k], names[k], f->name);
-    fprintf(out, "#line 1 \"mha.c with %s\"\n", f->name);
-    for (const char *s = text; *s;) {
-        size_t size = strcspn(s, "\n");
-        if (!strncmp(s, "void ", 5))
-            fputs("static ", out);
-        fprintf(out, "%.*s\n", (int)size, s);
-        s += size + (s[size] == '\n');
+    for (size_t k = 0; k < changed; k++)
+        fprintf(out, "#undef %s\n#define %s %s_%s\n", function[k].name, function[k].name, function[k].name, f->name);
+    for (size_t k = 0; k < changed; k++) {
+        fprintf(out, "#line %zu \"mha.c with %s\"\n", function[k].line, f->name);
+        write_function(out, &function[k]);
     }
-    for (size_t k = 0; k < count; k++)
-        fprintf(out, "#undef %s\n", names[k]);
+    for (size_t k = 0; k < changed; k++) {
+        fprintf(out, "#undef %s\n", function[k].name);
+        if (is_public(&function[k]))
+            fprintf(out, "#define %s %s_original\n", function[k].name, function[k].name);
+    }
     fprintf(out,
             "#ifdef FAULTS_FLOAT\n"
             "void fault_%s_float(void *t, const void *in);\n"
@@ -321,13 +396,17 @@ static void close_file(FILE *out)
 
 static void write_copies(const char *dir, const struct record *records, size_t count, const char *mha, size_t files)
 {
+    struct function original[FUNCTIONS];
+    size_t originals = find_functions(original, mha);
+
     for (size_t k = 0; k < files; k++) {
         char name[64];
         snprintf(name, sizeof name, "copies_%zu.c", k);
         FILE *out = create(dir, name);
         fputs("#include \"mha.h\"\n", out);
+        write_original(out, original, originals, mha);
         for (size_t f = k; f < count; f += files)
-            write_copy(out, &records[f], mha);
+            write_copy(out, &records[f], original, originals, mha);
         close_file(out);
     }
 }
