@@ -121,6 +121,26 @@ static void draw_batch(FILE *f, const char *title, const struct fault *x, struct
     line(f, title, cell, N * T, N);
 }
 
+/* ---- loop: which numbers the inner loop of y = x W^T reads, and which sums they go to ---- */
+
+static const char *draw_loop(FILE *f)
+{
+    static const struct { const char *name; size_t start, stride, sum, moves; } loops[] = {
+        { "w_t[c*E+e], e runs", E, 1, 0, 1 }, { "w[e*C+c], c runs", E, 1, 1, 0 }, { "w[e*C+c], e runs", 1, E, 0, 1 },
+    };
+
+    fputs("```text\ninner loop                reads the places      adds to the sums\n", f);
+    FOR(k, sizeof loops / sizeof *loops) {
+        fprintf(f, "%-24s", loops[k].name);
+        FOR(m, E) fprintf(f, "%4d", (int)(loops[k].start + m * loops[k].stride));
+        fputs("      ", f);
+        FOR(m, E) fprintf(f, "%4d", (int)(loops[k].sum + m * loops[k].moves));
+        fputs("\n", f);
+    }
+    fputs("```\n", f);
+    return NULL;
+}
+
 static const struct drawing {
     const char *word, *title;
     size_t count, group, items;
@@ -155,6 +175,8 @@ const char *part_layout(struct weave *w, char *args)
 {
     char *word = weave_word(&args);
 
+    if (word && !strcmp(word, "loop"))
+        return draw_loop(w->out);
     FOR(k, sizeof drawings / sizeof *drawings) if (word && !strcmp(word, drawings[k].word)) {
         struct plain p;
         struct array t[STAGES];
@@ -166,5 +188,5 @@ const char *part_layout(struct weave *w, char *args)
         mha_free(t);
         return wrong;
     }
-    return "wanted layout: rows, heads, merge or batch, and mistakes";
+    return "wanted layout: loop, or rows, heads, merge or batch and mistakes";
 }

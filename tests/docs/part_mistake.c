@@ -34,6 +34,10 @@ static int made_for(const struct chosen *c, const char *name)
     return 0;
 }
 
+/* A weight that must be exactly 0 and is not is off by 1e30 sigma and more:
+ * true, and hard to read. A vector with another error goes before it. */
+#define PLAIN 1e13
+
 const char *weave_killer(struct weave *w, const struct fault *f, struct killer *k)
 {
     const char *wrong = weave_matrix(w);
@@ -46,7 +50,7 @@ const char *weave_killer(struct weave *w, const struct fault *f, struct killer *
     for (size_t v = 0; v < k->vectors; v++) {
         const struct cell *c = matrix_cell(&w->matrix, v, which);
         const struct chosen *chosen = &w->matrix.choice.chosen[v];
-        int here = 2 * made_for(chosen, f->name) + (isfinite(c->error) != 0);
+        int here = 4 * (c->error < PLAIN) + 2 * made_for(chosen, f->name) + !strncmp(chosen->name, "core/", 5);
         k->count += (size_t)(c->killed != 0);
         if (!c->killed || here < rank || (here == rank && !(c->error > k->error)))
             continue;
@@ -73,6 +77,31 @@ static const struct fault *named(struct weave *w, const char *name, const char *
     return f;
 }
 
+/* What a mistake is, in the language of the page: Chinese comes from
+ * mistakes.zh.txt, "name: sentence" a line. NULL, or a sentence. */
+const char *weave_why(struct weave *w, const struct fault *f, int chinese, char *text, size_t size)
+{
+    char path[8192], line[1024];
+    size_t length = strlen(f->name);
+    FILE *list;
+    int found = !chinese;
+
+    snprintf(text, size, "%s", f->why);
+    if (!chinese)
+        return NULL;
+    snprintf(path, sizeof path, "%s/tests/docs/mistakes.zh.txt", w->source);
+    if (!(list = fopen(path, "rb")))
+        return weave_error(w, "%s: cannot be read", path);
+    while (!found && fgets(line, sizeof line, list))
+        if (!strncmp(line, f->name, length) && line[length] == ':') {
+            line[strcspn(line, "\n")] = 0;
+            snprintf(text, size, "%s", line + length + 2);
+            found = 1;
+        }
+    fclose(list);
+    return found ? NULL : weave_error(w, "mistakes.zh.txt has no \"%s\"", f->name);
+}
+
 /* ---- one ---- */
 
 static void print_diff(struct weave *w, const struct fault *f)
@@ -91,13 +120,13 @@ static const char *print_killer(struct weave *w, const struct fault *f)
         return wrong;
     fprintf(w->out, w->chinese ? "`%s` 抓住它：" : "Caught by `%s`: ", k.name);
     if (isinf(k.error))
-        fputs(w->chinese ? "该是数的地方是 NaN 或无穷，或者相反" : "NaN or infinity where there should be a number, or the other way round", w->out);
+        fputs(w->chinese ? "该是数的地方成了 NaN 或无穷，或者相反" : "NaN or infinity where there should be a number, or the other way round", w->out);
     else {
         fputs(w->chinese ? "最差的数偏离 " : "the worst number is off by ", w->out);
         weave_sigma(w->out, k.error);
+        fprintf(w->out, w->chinese ? "（允许 %g）" : " (%g are allowed)", ENVELOPE_SIGMAS);
     }
-    fprintf(w->out, w->chinese ? "（允许 %g）。%zu 个向量中有 %zu 个拒绝它。\n" : " (%g are allowed). Of %zu vectors %zu reject it.\n",
-            ENVELOPE_SIGMAS, k.vectors, k.count);
+    fprintf(w->out, w->chinese ? "。%zu 个向量中有 %zu 个拒绝它。\n" : ". Of %zu vectors %zu reject it.\n", k.vectors, k.count);
     return NULL;
 }
 
@@ -115,9 +144,10 @@ const char *part_why(struct weave *w, char *args)
 {
     const char *wrong;
     const struct fault *f = named(w, args, &wrong);
+    char why[1024];
 
-    if (f)
-        fprintf(w->out, "%s.\n", f->why);
+    if (f && !(wrong = weave_why(w, f, w->chinese, why, sizeof why)))
+        fprintf(w->out, w->chinese ? "%s。\n" : "%s.\n", why);
     return wrong;
 }
 
@@ -133,10 +163,11 @@ const char *part_mistake(struct weave *w, char *args)
 {
     const char *wrong;
     const struct fault *f = named(w, args, &wrong);
+    char why[1024];
 
-    if (!f)
+    if (!f || (wrong = weave_why(w, f, w->chinese, why, sizeof why)))
         return wrong;
-    fprintf(w->out, w->chinese ? "**`%s`**\n\n" : "**`%s`**: %s.\n\n", f->name, f->why);
+    fprintf(w->out, w->chinese ? "**`%s`**：%s。\n\n" : "**`%s`**: %s.\n\n", f->name, why);
     print_diff(w, f);
     fputs("\n", w->out);
     return print_killer(w, f);
@@ -154,10 +185,11 @@ const char *part_mistakes(struct weave *w, char *args)
     while (!wrong && (word = weave_word(&args))) {
         const struct fault *f = named(w, word, &wrong);
         struct killer k;
-        if (!f || (wrong = weave_killer(w, f, &k)))
+        char why[1024];
+        if (!f || (wrong = weave_killer(w, f, &k)) || (wrong = weave_why(w, f, w->chinese, why, sizeof why)))
             break;
         fprintf(w->out, "| [`%s`](faults.md#%s) | ", f->name, f->name);
-        for (const char *c = f->why; *c; c++)
+        for (const char *c = why; *c; c++)
             fprintf(w->out, *c == '|' || *c == '*' ? "\\%c" : "%c", *c);
         fprintf(w->out, " | `%s` | ", k.name);
         if (isinf(k.error))

@@ -34,13 +34,14 @@ const char *part_scale(struct weave *w, char *args);      /* the same scores, sc
 /* The directory of the vectors judged against all mistakes, once. NULL, or a sentence. */
 const char *weave_matrix(struct weave *w);
 
-/* The vector that catches a mistake best: made for it, else the clearest. */
+/* The vector that catches a mistake best: made for it, else of core/, the clearest among equals. */
 struct killer {
     const char *name;
     double error;              /* in sigma; infinite where NaN or infinity do not match */
     size_t count, vectors;     /* that reject it, of so many */
 };
 const char *weave_killer(struct weave *w, const struct fault *f, struct killer *k);
+const char *weave_why(struct weave *w, const struct fault *f, int chinese, char *text, size_t size);
 void weave_sigma(FILE *f, double error);    /* "4.6e+05 sigma" */
 
 /* One vector by name; vector_free() it. */
