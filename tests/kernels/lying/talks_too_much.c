@@ -5,14 +5,14 @@
  * verdict: CRASH
  * says: wrote outside of reason, which has 256 bytes
  */
-#include <string.h>
-
 #include "liar.h"
 
 int qkvec_kernel(const struct qkvec_call *a)
 {
     if (!now(a))
         return honest(a);
-    memset(a->reason, 'x', 10000);
+    volatile char *reason = a->reason;    /* no memset(), which a sanitizer watches itself */
+    for (int m = 0; m < 10000; m++)
+        reason[m] = 'x';
     return QKVEC_SKIP;
 }
