@@ -5,9 +5,15 @@ The formulas are written out here as the other programs write them (einsum over 
 conversion is right only if it reproduces the golden output of a vector.
 
   python gen/porting.py        needs numpy alone; where Flax, Keras (on JAX) or ONNX Runtime is installed, it judges too
+  python gen/porting.py --write PATH/TO/qkvec        print what that program prints into the console blocks of both pages
 """
 import os
 import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -115,7 +121,28 @@ def judge_real(x, n, output):
     return there, wrong
 
 
+# ---- what the pages show ----
+
+def write_pages(program):
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(ROOT / "tests" / "checkpoints", place, dirs_exist_ok=True)
+
+        def replay(block):
+            lines = []
+            for command in (line for line in block.group(1).splitlines() if line.startswith("$ ")):
+                run = subprocess.run([program, *shlex.split(command)[2:]], cwd=place, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                lines += [command, *(line.replace("\t", " ").rstrip() for line in run.stdout.splitlines())]
+            return "```console\n" + "".join(line + "\n" for line in lines) + "```"
+
+        for page in ("porting.md", "porting.zh.md"):
+            path = ROOT / "docs" / page
+            path.write_text(re.sub(r"^```console\n(.*?)^```", replay, path.read_text(), flags=re.M | re.S))
+
+
 def main():
+    if sys.argv[1:2] == ["--write"]:
+        return write_pages(Path(sys.argv[2]).resolve())
     vector = npz.read(ROOT / "vectors" / "core" / "answer.npz")
     page = (ROOT / "docs" / "porting.md").read_text()
     there, back = [b for b in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "def record" not in b]

@@ -29,7 +29,7 @@ for page in porting.md porting.zh.md; do
         complain "$page: fewer than 5 commands"
     fi
     diff says does > differences || {
-        complain "$page: the program prints something else"
+        complain "$page: the program prints something else (gen/porting.py --write \$QKVEC, if that is right)"
         head -n 30 differences
     }
 done
