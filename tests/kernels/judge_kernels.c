@@ -12,61 +12,21 @@
  *
  * Letters: k stage or profile.
  */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adversary.h"
-#include "card.h"
-#include "judge/call.h"
+#include "load.h"
 #include "store/corpus.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
-
-struct kernel {
-    void *library;
-    char name[64];
-    const struct kit_card *card;
-    const struct profile *profile;
-    call_kernel *layer, *core;
-    int honest;
-};
 
 static int say_no(const char *subject, const char *sentence)
 {
     fprintf(stderr, "judge_kernels: %s: %s\n", subject, sentence);
     return 2;
-}
-
-/* POSIX promises that a data pointer can hold a function. */
-static call_kernel *function(void *library, const char *name)
-{
-    void *found = dlsym(library, name);
-    call_kernel *f = NULL;
-    memcpy(&f, &found, sizeof f);
-    return f;
-}
-
-static const char *kernel_open(struct kernel *x, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    *x = (struct kernel){ .library = dlopen(path, RTLD_NOW | RTLD_LOCAL) };
-    if (!x->library)
-        return dlerror();
-    snprintf(x->name, sizeof x->name, "%s", slash ? slash + 1 : path);
-    x->name[strcspn(x->name, ".")] = '\0';
-    x->card = dlsym(x->library, "kit_card");
-    x->layer = function(x->library, "qkvec_kernel");
-    x->core = function(x->library, "qkvec_attention_core");
-    if (!x->card || !x->layer)
-        return "exports no kit_card, or no qkvec_kernel";
-    if (!(x->profile = profile_named(x->card->profile)))
-        return "its card names no profile";
-    x->honest = strcmp(x->card->meets, x->card->profile) == 0;
-    return NULL;
 }
 
 /* ---- check ---- */
@@ -100,11 +60,6 @@ static void count(struct tally *t, const struct verdict *v)
     }
 }
 
-static double round_to(const void *profile, double x)
-{
-    return profile_round(profile, x);
-}
-
 /* Are there inputs that are no numbers of the profile's type? What rounding
  * those does is not in its envelope. */
 static int changes(const struct vector *v, const struct profile *p)
@@ -125,7 +80,7 @@ static const char *judge_one(struct tally tally[PROFILES], struct kernel *x, enu
 
     if (wrong)
         return wrong;
-    int rounded = vector_round(&v, round_to, x->profile);
+    int rounded = vector_round(&v, profile_rounding, x->profile);
     door.answer(&door, &result, &v, x->profile);
     for (const struct profile *p = x->profile; p < profiles + PROFILES; p++) {
         struct verdict verdict = { .outcome = result.outcome, .worst.stage = STAGES };
@@ -246,7 +201,7 @@ static const char *run_case(struct score *score, struct kernel *x, size_t kernel
             continue;
         if ((wrong = adversary_make(&v, kind, size, seed)))
             return wrong;
-        rounded = vector_round(&v, round_to, &profiles[k]);
+        rounded = vector_round(&v, profile_rounding, &profiles[k]);
         wrong = truth_make(&truth, &v, rounded, &profiles[k], SCOPE_LAYER);
         FOR(m, kernels) {
             if (wrong || x[m].profile != &profiles[k])
