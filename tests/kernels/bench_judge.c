@@ -87,7 +87,7 @@ static void judge_kernel(struct bench *b, struct counts *c, size_t x, const stru
             c->results++;
             if (error > c->honest) {
                 c->honest = error;
-                snprintf(c->honest_at, sizeof c->honest_at, "%s on %.100s", kernel->name, v->name);
+                snprintf(c->honest_at, sizeof c->honest_at, "%s on %.80s", kernel->name, v->name);
             }
         } else {
             c->less++;
