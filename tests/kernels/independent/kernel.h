@@ -9,7 +9,7 @@
 
 struct independent_mistake {
     const char *name;
-    const char *fault;     /* how the diagnosis should call it: a record of faults.txt; "" where none is right */
+    const char *fault;     /* what to call it: records of faults.txt and symptoms that are right, with | between; "" where no record is */
 };
 
 /* [0] is the kernel without a mistake. */

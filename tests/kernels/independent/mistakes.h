@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* X(mistake, fault that it is): the table of kernel.c. */
+/* X(mistake, what it is called): the table of kernel.c. */
 #define MISTAKES(X) \
     X(none, "") \
     /* in_proj: which rows */ \
@@ -17,7 +17,7 @@
     X(split_no_transpose, "split_no_transpose") X(split_interleaved, "split_interleaved") X(all_heads_head0, "all_heads_head0") X(split_head_rev, "split_head_rev") \
     X(q_head0, "q_head0") X(k_head0, "k_head0") X(v_head0, "v_head0") \
     X(merge_no_transpose, "merge_no_transpose") X(merge_interleaved, "merge_interleaved") X(merge_head_rev, "merge_head_rev") \
-    X(merge_seq_batch, "merge_seq_batch") X(merge_rows_first, "merge_rows_first") X(pv_transposed, "pv_transposed") \
+    X(merge_seq_batch, "merge_seq_batch|layout") X(merge_rows_first, "merge_rows_first") X(pv_transposed, "pv_transposed") \
     /* scale */ \
     X(scale_none, "scale_none") X(scale_mul, "scale_mul") X(scale_d, "scale_d") X(scale_E, "scale_by_embed_dim") X(scale_heads, "scale_by_heads") \
     X(scale_half, "scale_half") X(scale_8, "scale_8") X(scale_padded4, "scale_padded4") X(scale_padded8, "scale_padded8") \
@@ -38,11 +38,11 @@
     X(causal_always, "causal_always") X(causal_bottom_right, "causal_bottom_right") X(causal_strict, "causal_strict") X(causal_plus_1, "causal_plus_1") X(causal_reversed, "causal_reversed") \
     /* appended rows */ \
     X(biaskv_ignored, "bias_kv_ignored") X(biaskv_swapped, "bias_kv_swapped") X(biaskv_added, "bias_kv_added") X(biaskv_projected, "bias_kv_projected") \
-    X(biaskv_prepend, "bias_kv_prepended") X(extra_masked, "extra_rows_masked") X(zero_ignored, "zero_attn_ignored") X(zero_before_bias, "zero_before_bias_kv") \
+    X(biaskv_prepend, "bias_kv_prepended|permuted") X(extra_masked, "extra_rows_masked") X(zero_ignored, "zero_attn_ignored") X(zero_before_bias, "zero_before_bias_kv|permuted") \
     /* out */ \
     X(out_untransposed, "out_untransposed") X(out_skipped, "out_skipped") X(out_bias_ignored, "out_bias_ignored") \
     X(residual_added, "residual_added") X(mean_is_sum, "mean_is_sum") X(mean_is_max, "mean_is_max") X(mean_is_head_0, "mean_is_head_0") \
-    X(weights_heads_first, "weights_heads_first") X(weights_transposed, "weights_transposed") X(weights_logits, "weights_masked_scores") \
+    X(weights_heads_first, "weights_heads_first|layout") X(weights_transposed, "weights_transposed|layout") X(weights_logits, "weights_masked_scores") \
     /* what is in no record */ \
     X(odd_temperature, "") X(odd_next_value_last_row, "") X(odd_scale_log_s, "") X(odd_squared_weights, "") X(odd_rotated_channel, "") \
     X(odd_cosine, "") X(odd_rope, "") X(odd_layernorm_q, "") X(odd_top3, "") X(odd_dropout, "") X(odd_gelu_values, "") \
