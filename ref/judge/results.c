@@ -21,7 +21,7 @@ static int take_member(struct array *got, const struct npz_array *member)
     FOR(k, 4) got->shape[k] = member->shape[k];
     got->v = malloc((member->size ? member->size : 1) * sizeof *got->v);
     if (got->v)
-        FOR(m, member->size) got->v[m] = npz_value(member, m);
+        npz_values(got->v, member);
     return got->v != NULL;
 }
 

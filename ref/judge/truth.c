@@ -17,7 +17,7 @@ static void take_stored(struct answer *a, const struct vector *v)
         const char *policy = k < POLICY_FIRST_STAGE ? NULL : a->policy->name;
         const struct npz_array *stored = a->stage[k].v ? vector_stage(v, policy, "", a->stage[k].name) : NULL;
         if (stored)
-            FOR(m, a->stage[k].size) a->stage[k].v[m] = npz_value(stored, m);
+            npz_values(a->stage[k].v, stored);
     }
 }
 

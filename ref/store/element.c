@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- float16: 1 bit of sign, 5 of exponent (biased by 15), 10 of fraction ---- */
 
@@ -60,4 +61,17 @@ void npz_set(struct npz_array *a, size_t i, double x)
     case NPZ_B1: ((unsigned char *)a->data)[i] = x != 0; break;
     default:     ((unsigned char *)a->data)[i] = (unsigned char)x; break;
     }
+}
+
+/* Most arrays are of two types: their loops have nothing to decide. */
+void npz_values(double *to, const struct npz_array *a)
+{
+    if (a->type == NPZ_F8 && a->size)
+        memcpy(to, a->data, a->size * sizeof *to);
+    else if (a->type == NPZ_F4)
+        for (size_t i = 0; i < a->size; i++)
+            to[i] = (double)((const float *)a->data)[i];
+    else
+        for (size_t i = 0; i < a->size; i++)
+            to[i] = npz_value(a, i);
 }

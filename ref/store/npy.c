@@ -167,6 +167,12 @@ static const char *header(struct npz_array *a, struct cursor *c, char *error)
  * each is its own inverse. Forward copies may overlap. */
 static void swap(unsigned char *to, const unsigned char *from, size_t count, size_t item)
 {
+    static const uint16_t one = 1;
+
+    if (item == 1 || *(const unsigned char *)&one) {    /* this machine's order is the file's */
+        memmove(to, from, count * item);
+        return;
+    }
     for (size_t i = 0; i < count; i++, to += item, from += item) {
         if (item == 8) {
             uint64_t x = get64(from);
@@ -174,11 +180,10 @@ static void swap(unsigned char *to, const unsigned char *from, size_t count, siz
         } else if (item == 4) {
             uint32_t x = get32(from);
             memcpy(to, &x, 4);
-        } else if (item == 2) {
+        } else {
             uint16_t x = get16(from);
             memcpy(to, &x, 2);
-        } else
-            *to = *from;
+        }
     }
 }
 

@@ -48,6 +48,9 @@ const struct npz_array *npz_get(const struct npz *z, const char *name);
 /* Element i as a double, whatever the type (float16 is widened, true is 1). */
 double npz_value(const struct npz_array *a, size_t i);
 
+/* All of them, into room for a->size. */
+void npz_values(double *to, const struct npz_array *a);
+
 /* Element i becomes x, rounded to nearest even where the type is shorter. */
 void npz_set(struct npz_array *a, size_t i, double x);
 

@@ -23,8 +23,8 @@ static void take_mask(struct mask *mask, struct vector *v, const char *name, uns
             *(*flags)++ = ((const unsigned char *)a->data)[i];
     } else {
         mask->added = *numbers;
-        for (size_t i = 0; i < a->size; i++)
-            *(*numbers)++ = npz_value(a, i);
+        npz_values(*numbers, a);
+        *numbers += a->size;
     }
 }
 
@@ -52,8 +52,8 @@ static const char *take(struct vector *v)
         if (!a)
             continue;
         *(const real **)(void *)((char *)&v->in + members[k].at) = next;
-        for (size_t i = 0; i < a->size; i++)
-            *next++ = npz_value(a, i);
+        npz_values(next, a);
+        next += a->size;
     }
     take_mask(&v->in.attn_mask, v, "attn_mask", &next_flag, &next);
     take_mask(&v->in.key_padding_mask, v, "key_padding_mask", &next_flag, &next);

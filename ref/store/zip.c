@@ -196,28 +196,31 @@ const char *zip_next(struct zip_member *m, int *more, struct zip *z)
 
 /* ---- unpacking ---- */
 
-/* The buffer follows what arrives, not what was declared. One byte more than
- * declared is asked for, to see whether there is one. */
+/* The most that deflate makes of n bytes: a length code of one bit, again and
+ * again, gives 258 bytes each time. What declares more gets no more memory. */
+static size_t most_inflated(size_t n)
+{
+    return n < (SIZE_MAX - 1024) / 1040 ? n * 1040 + 1024 : SIZE_MAX;
+}
+
+/* One byte more than declared is asked for, to see whether there is one. All is
+ * offered at once, which spares zlib a window of its own; only what is beyond
+ * its unsigned int comes in pieces. */
 static const char *inflate_all(unsigned char **bytes, z_stream *s, const struct zip_member *m, char error[SENTENCE])
 {
-    size_t room = 0, got = 0, fed = 0;
-    int status = Z_OK;
+    size_t most = most_inflated(m->packed), room = m->size < most ? m->size + 1 : most, got = 0, fed = 0;
+    int status = Z_OK, all = room <= UINT_MAX && m->packed <= UINT_MAX;
 
+    *bytes = malloc(room);
+    if (!*bytes)
+        return say(error, SENTENCE, "%s: not enough memory for its %zu bytes", m->shown, m->size);
     while (status == Z_OK) {
-        if (got == room) {
-            size_t more = room ? room : 4096, most = m->size + 1 - room;
-            room += more < most ? more : most;
-            unsigned char *larger = realloc(*bytes, room);
-            if (!larger)
-                return say(error, SENTENCE, "%s: not enough memory for its %zu bytes", m->shown, m->size);
-            *bytes = larger;
-        }
         size_t in = m->packed - fed, out = room - got;
         s->next_in = m->data + fed;
-        s->avail_in = in < UINT_MAX / 2 ? (uInt)in : UINT_MAX / 2;
+        s->avail_in = in < UINT_MAX ? (uInt)in : UINT_MAX;
         s->next_out = *bytes + got;
-        s->avail_out = out < UINT_MAX / 2 ? (uInt)out : UINT_MAX / 2;
-        status = inflate(s, Z_NO_FLUSH);
+        s->avail_out = out < UINT_MAX ? (uInt)out : UINT_MAX;
+        status = inflate(s, all ? Z_FINISH : Z_NO_FLUSH);
         fed = (size_t)(s->next_in - m->data);
         got = (size_t)(s->next_out - *bytes);
         if (got > m->size)

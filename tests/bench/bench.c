@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench [--quick] PROGRAM SOURCE PYTHON WORK PAGE [GNUPLOT] */
+/* bench [--quick] PROGRAM SOURCE PYTHON WORK PAGE [PLOTS GNUPLOT]; "-" is no Python, no gnuplot */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void look_for_python(struct bench *b)
     const char *argv[] = { b->python, "-c", script, NULL };
     char printed[1024];
 
-    if (!*b->python)
+    if (!strcmp(b->python, "-"))
         return;
     snprintf(printed, sizeof printed, "%s/python.txt", b->work);
     run_program(argv, printed);
@@ -102,7 +102,7 @@ static void outro(struct bench *b, const char *gnuplot, const char *plots)
         return;
     snprintf(script, sizeof script, "%s/tests/bench/scaling.gp", b->source);
     snprintf(command, sizeof command, "data='%s'; picture='%s/scaling.svg'", data, plots);
-    if (!*gnuplot || run_program(argv, NULL).status) {
+    if (!strcmp(gnuplot, "-") || run_program(argv, NULL).status) {
         printf("no gnuplot: no plot\n");
         return;
     }

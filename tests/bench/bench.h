@@ -17,7 +17,7 @@ struct bench {
     const char *program;      /* qkvec */
     const char *self;         /* this program, to measure in a process of its own */
     const char *source;       /* the source tree */
-    const char *python;       /* "" where there is none */
+    const char *python;       /* "-" where there is none */
     const char *work;         /* a directory for passing files */
     int quick;                /* once each, and small: does the benchmark itself work? */
     int has_numpy, has_torch;
