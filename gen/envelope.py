@@ -112,12 +112,24 @@ def _summation(a, w, b=0.0):
     return y, t2, R
 
 
+def _incoming(profile, a, Va, w):
+    """What errors of a do to a @ w.T.  Channels that are equal, up to sign, err alike, and then the errors add up.
+
+    A 16-bit score is stored, which loses more than that.
+    """
+    V = Va @ (w * w).T
+    if profile.s:
+        return V
+    root = np.sqrt(Va)
+    return np.maximum(np.maximum(V, (root @ w.T) ** 2), ((np.sign(a) * root) @ w.T) ** 2)
+
+
 def _dot(profile, a, Va, w, Vw=None, b=None):
     """a @ w.T without b, and the variance of a @ w.T + b, for a (rows, n), w (columns, n).  Vw None: exact weights."""
     y, t2, R = _summation(a, w, 0.0 if b is None else b)
     V = Va @ (w * w).T                                                              # errors that came with the operands
-    if Vw is not None:
-        V = V + (a * a) @ Vw.T + Va @ Vw.T
+    if Vw is not None:                                                              # a score: both operands come from a projection
+        V = _incoming(profile, a, Va, w) + _incoming(profile, w, Vw, a).T + Va @ Vw.T
     V = V + 2 * profile.O * np.maximum(t2, y * y)                                   # short operands; y^2: all terms short by the same factor
     V = V + profile.U * R
     return y, V if b is None else V + profile.U * (y + b) ** 2                      # the addition of the bias itself
@@ -294,7 +306,8 @@ def _mean(profile, p, V, Vl, s, mean):
     H = p.shape[1]
     masked = np.isneginf(s)
     p = np.where(masked, 0.0, p)
-    out = V.sum(1) / H ** 2 + (p * np.sqrt(Vl)).sum(1) ** 2 / H ** 2
+    own = np.sqrt(V).sum(1) ** 2 if profile.o else V.sum(1)                         # equal heads truncate their operands alike
+    out = own / H ** 2 + (p * np.sqrt(Vl)).sum(1) ** 2 / H ** 2
     out = out + profile.U * mean ** 2 * (H + 1)                                     # the sum over heads and the division
     return out + np.where(masked.all(1), 0.0, _store(profile, mean))
 

@@ -94,6 +94,7 @@ struct scratch {
     double *Vl;              /* (N,H,L): of the normalisers */
     double *Vc;              /* (N,L,E): of the mixed values, without the normalisers' part */
     double *Vq, *Vs;         /* (D) (Sx) */
+    double *sigma_q, *sigma_k;    /* (D) (Sx,D) */
     double *sums, *lean;     /* (5,E), and (6,D) or (E) */
     double *mixed, *Vmixed;  /* (L,Ev) (L,D): value rows mixed before they are projected */
     double *u;               /* (Sx,E): what each value row of a head would add to the output */
@@ -186,6 +187,7 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
     mask(&V[MASK], &u, in);
     FOR(n, N) FOR(h, H) {
         size_t head = n * H + h, k = head * Sx * D;
+        FOR(m, Sx * D) w->sigma_k[m] = sqrt(V[K_HEADS].v[k + m]);
         if (scope == SCOPE_LAYER) {
             mix_first(w, t, in, &u, n, h);
             through_output(w->u, t, head, h);
@@ -198,9 +200,10 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
                 .p = t[ATTN_WEIGHTS].v + s, .c = t[HEAD_OUTPUTS].v + q,
                 .Vk = V[K_HEADS].v + k, .Vv = V[V_HEADS].v + k, .Vmask = V[MASK].v + s,
                 .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
-                .Vc = w->Vc + m, .Vq = w->Vq, .Vs = w->Vs, .sums = w->sums, .lean = w->lean,
+                .Vc = w->Vc + m, .Vq = w->Vq, .sigma_q = w->sigma_q, .sigma_k = w->sigma_k, .Vs = w->Vs, .sums = w->sums, .lean = w->lean,
             };
             FOR(d, D) r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]);      /* kernels store the scaled q once more */
+            FOR(d, D) w->sigma_q[d] = sqrt(r.Vq[d]);
             row_walk(&r, &u, p);
             if (scope == SCOPE_LAYER)
                 weights_through_output(V[OUTPUT].v + (n * L + i) * E, &r, &t[OUT_WEIGHT_T], h, w->u, w->sums);
@@ -229,8 +232,8 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
     }
 }
 
-/* The weights of several heads are independent; their normalisers may lean the
- * same way. Takes the weights without the normalisers' part, and adds it. */
+/* The weights of several heads are independent, unless equal heads truncate
+ * their operands alike; their normalisers may lean the same way. Takes the weights without the normalisers' part, and adds it. */
 static void average(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
                     const struct mha_in *in, const struct profile *p)
 {
@@ -238,7 +241,7 @@ static void average(struct array V[STAGES], struct scratch *w, const struct arra
     size_t N = in->N, H = in->H, L = in->L, Sx = t[SCORES].shape[3];
 
     FOR(n, N) FOR(i, L) FOR(j, Sx) {
-        double mean = t[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j], own = 0, common = 0;
+        double mean = t[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j], own = 0, alike = 0, common = 0;
         size_t open = 0;
         FOR(h, H) {
             size_t m = ((n * H + h) * L + i) * Sx + j;
@@ -246,11 +249,12 @@ static void average(struct array V[STAGES], struct scratch *w, const struct arra
             if (t[MASKED_SCORES].v[m] == -INFINITY)
                 continue;
             own += V[ATTN_WEIGHTS].v[m];
+            alike += sqrt(V[ATTN_WEIGHTS].v[m]);
             common += pw * sqrt(Vl);
             V[ATTN_WEIGHTS].v[m] += pw * pw * Vl;
             open++;
         }
-        V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = (own + common * common) / (double)(H * H)
+        V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = ((u.O > 0 ? alike * alike : own) + common * common) / (double)(H * H)
             + u.U * mean * mean * (double)(H + 1) + (open ? store(&u, mean) : 0);
     }
 }
@@ -268,9 +272,9 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
     struct scratch w = {
         .Vl = numbers(N * H, L), .Vc = numbers(N * L, E), .Vq = numbers(D, 1), .Vs = numbers(Sx, 1),
-        .sums = numbers(5, E), .lean = numbers(6, E), .mixed = numbers(L, in->Ev), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
+        .sums = numbers(5, E), .lean = numbers(6, E), .mixed = numbers(L, in->Ev), .sigma_q = numbers(D, 1), .sigma_k = numbers(Sx, D), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
     };
-    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u;
+    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u && w.sigma_q && w.sigma_k;
 
     if (ok) {
         FOR(k, STAGES) if (V[k].v) memset(V[k].v, 0, V[k].size * sizeof(double));
@@ -282,6 +286,6 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
         FOR(k, STAGES) if (V[k].v) FOR(m, V[k].size)
             V[k].v[m] = isfinite(t[k].v[m]) && !isnan(V[k].v[m]) ? sqrt(V[k].v[m]) : 0;
     }
-    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.sums), free(w.lean), free(w.mixed), free(w.Vmixed), free(w.u);
+    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.sums), free(w.lean), free(w.mixed), free(w.Vmixed), free(w.u), free(w.sigma_q), free(w.sigma_k);
     return ok ? NULL : "not enough memory for the envelope";
 }

@@ -7,6 +7,22 @@
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 #define MAX(a, b) fmax(a, b)
 
+/* What errors of a do to the product a w. Channels that are equal, up to sign,
+ * err alike, and then the errors add up. (A 16-bit score is stored, which loses
+ * more than that.) */
+static double incoming(const double *a, const double *Va, const double *sigma, const double *w, size_t D, const struct units *u)
+{
+    double apart = 0, plain = 0, turned = 0;
+
+    FOR(d, D) {
+        double x = sigma[d] * w[d];
+        apart += Va[d] * w[d] * w[d];
+        plain += x;
+        turned += a[d] > 0 ? x : a[d] < 0 ? -x : 0;
+    }
+    return u->T > 0 ? apart : MAX(apart, MAX(plain * plain, turned * turned));
+}
+
 /* q k^T / sqrt(D), then + mask. */
 static void score(struct row *r, const struct units *u)
 {
@@ -14,11 +30,11 @@ static void score(struct row *r, const struct units *u)
 
     FOR(j, r->Sx) {
         struct sums s = { 0 };
-        double V = 0;
+        double V = incoming(r->q, r->Vq, r->sigma_q, r->k + j * r->D, r->D, u)
+                 + incoming(r->k + j * r->D, r->Vk + j * r->D, r->sigma_k + j * r->D, r->q, r->D, u);
         FOR(d, r->D) {
-            double q = r->q[d], k = r->k[j * r->D + d], Vk = r->Vk[j * r->D + d];
-            sums_add(&s, q * k);
-            V += r->Vq[d] * k * k + q * q * Vk + r->Vq[d] * Vk;
+            sums_add(&s, r->q[d] * r->k[j * r->D + d]);
+            V += r->Vq[d] * r->Vk[j * r->D + d];
         }
         double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
         r->Vsc[j] = (V + summed(u, &s, D, 0)) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */

@@ -11,6 +11,7 @@ struct row {
     const double *q, *k, *v;                    /* (D) (Sx,D) (Sx,D) */
     const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx); mixed values (D) */
     const double *Vk, *Vv, *Vmask;              /* (Sx,D) (Sx,D) (Sx) */
+    const double *sigma_q, *sigma_k;            /* (D) (Sx,D): square roots of Vq and Vk */
     double *Vsc, *Vms, *Vp, *Vc;                /* to fill; Vp and Vc without what the normaliser does */
     double *Vq;                                 /* (D), as the scores see it */
     double *Vs;                                 /* (Sx), as the softmax sees it */
