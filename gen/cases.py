@@ -272,6 +272,10 @@ case("softmax/negative_masked", "Scores around -20000 and a mask: a fill with -1
 case("softmax/masked_giant", "A masked key whose score is greater by some 20000 than any other: adding -10000 lets it through.",
      "add_-1e4 add_-100 mask_after_softmax_max", N=2,
      pad=rows("..x....", "....x.."), shift=(60, 0, 0), gain=(0.3, 0.06, 1), edit=lambda t, c: _giant(t))
+case("softmax/masked_larger",
+     "A masked key whose score is greater by some 1000 than any other: adding -100 lets it through, and a mask after the softmax leaves nothing.",
+     "mask_add_minus_100 mask_after_softmax_renormalised", N=2,
+     pad=rows("....x..", ".x....."), shift=(60, 0, 0), gain=(0.3, 0.06, 1), edit=lambda t, c: _giant(t, (4, 1), 200))
 case("softmax/wide", "Scores of both signs up to some thousands: one winner a row, the rest underflow.", "softmax_no_max scores_f16",
      gain=(40, 40, 1), because={"one_hot": "a spread of thousands leaves one winner"}, N=1)
 for _name, _words, _content, _offset, _caught in (
@@ -282,6 +286,10 @@ for _name, _words, _content, _offset, _caught in (
     case(f"softmax/{_name}", f"Scores {_words}: so far apart that 16-bit rounding leaves the winner alone.", _caught, N=1,
          edit=lambda t, c, content=_content, offset=_offset: _apart(t, c, content, offset),
          because={"one_hot": "near scores of this size have no order in 16 bits"})
+case("softmax/negative_5e4_d1",
+     "One channel a head, scores around -52000 for the winner of each row and down to -62000 for the others: there is no root to divide by, so "
+     "float16 can hold them.", "softmax_max_minus_5e4 softmax_max_minus_1e4 softmax_max_0", N=1, D=1, edit=lambda t, c: _low(t, c),
+     because={"one_hot": "near scores of this size have no order in 16 bits"})
 case("softmax/ladder",
      "One channel and scores 0, -10, -40, -87, -104 below the greatest: exponentials down to and below the smallest float32.",
      "exp_clamped softmax_plus1 exp_flush_early", N=1, H=1, L=3, S=5, D=1, edit=lambda t, c: _ladder(t),
@@ -297,10 +305,17 @@ case("softmax/negative_bias_kv", "All real scores below -300 and a zero row: the
      gain=(0.2, 0.22, 1), shift=(12, -12, 0), zero_attn=True, because={"one_hot": "the zero row wins everywhere"}, N=1)
 
 
-def _giant(t):
-    for n, j in enumerate((2, 4)):
+def _giant(t, keys=(2, 4), size=4000):
+    for n, j in enumerate(keys):
         t["key"][n, j] = 0
-        t["key"][n, j] = np.sign(t["in_proj_weight"][10:20].sum(0)) * 4000
+        t["key"][n, j] = np.sign(t["in_proj_weight"][10:20].sum(0)) * size
+
+
+def _low(t, c):
+    t["in_proj_weight"][:2 * c.E] = np.tile(np.eye(c.E), (2, 1))
+    t["query"] = 250 + t["query"]
+    for h in range(c.H):
+        t["key"][..., h] = -206.0 - 7 * np.roll(np.arange(c.S), 2 + 3 * h)
 
 
 def _apart(t, c, content, offset):
