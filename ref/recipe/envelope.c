@@ -94,7 +94,8 @@ struct scratch {
     double *Vl;              /* (N,H,L): of the normalisers */
     double *Vc;              /* (N,L,E): of the mixed values, without the normalisers' part */
     double *Vq, *Vs;         /* (D) (Sx) */
-    double *sigma_q, *sigma_k;    /* (D) (Sx,D) */
+    double *k_t, *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): the keys of a head, transposed */
+    double *keys;            /* (12,Sx) */
     double *sums, *lean;     /* (5,E), and (6,D) or (E) */
     double *mixed, *Vmixed;  /* (L,Ev) (L,D): value rows mixed before they are projected */
     double *u;               /* (Sx,E): what each value row of a head would add to the output */
@@ -132,8 +133,9 @@ static void mix_first(struct scratch *w, const struct array t[STAGES], const str
     FOR(m, L * D) w->Vmixed[m] = 0;
     FOR(i, L) FOR(j, S) {
         size_t m = ((n * H + h) * L + i) * Sx + j;
-        const double *x = t[VALUE_ROWS].v + (n * S + j) * C;
-        if (t[MASKED_SCORES].v[m] != -INFINITY) FOR(c, C) w->mixed[i * C + c] += t[ATTN_WEIGHTS].v[m] * x[c];
+        double *restrict y = w->mixed + i * C, p = t[ATTN_WEIGHTS].v[m];
+        const double *restrict x = t[VALUE_ROWS].v + (n * S + j) * C;
+        if (t[MASKED_SCORES].v[m] != -INFINITY) FOR(c, C) y[c] += p * x[c];
     }
     project(w->Vmixed, u, w->mixed, NULL, L, &v, 0, w->sums);
     FOR(i, L) FOR(d, D) w->Vc[(n * L + i) * in->E + h * D + d] += w->Vmixed[i * D + d];
@@ -147,8 +149,9 @@ static void through_output(double *u, const struct array t[STAGES], size_t head,
     FOR(m, Sx * E) u[m] = 0;
     FOR(j, Sx) FOR(d, D) {
         double v = t[V_HEADS].v[(head * Sx + j) * D + d];
-        const double *w = t[OUT_WEIGHT_T].v + (h * D + d) * E;
-        FOR(e, E) u[j * E + e] += v * w[e];
+        double *restrict y = u + j * E;
+        const double *restrict w = t[OUT_WEIGHT_T].v + (h * D + d) * E;
+        FOR(e, E) y[e] += v * w[e];
     }
 }
 
@@ -157,18 +160,18 @@ static void through_output(double *u, const struct array t[STAGES], size_t head,
 static void weights_through_output(double *Vout, const struct row *r, const struct array *w_t, size_t h, const double *u, double *room)
 {
     size_t D = r->D, E = w_t->shape[1];
-    double *mean = room, *together = room + E;
+    double *restrict mean = room, *restrict together = room + E;
 
     FOR(e, 2 * E) room[e] = 0;
     FOR(d, D) FOR(e, E) mean[e] += r->c[d] * w_t->v[(h * D + d) * E + e];
     FOR(j, r->Sx) {
         double V = masked(r, j) ? 0 : r->p[j] * r->p[j] * r->Vs[j];
-        const double *x = u + j * E;
+        const double *restrict x = u + j * E;
         if (V > 0) FOR(e, E) together[e] += V * (x[e] - mean[e]) * (x[e] - mean[e]);
     }
     FOR(d, D) {
         double apart = 0;
-        const double *w = w_t->v + (h * D + d) * E;
+        const double *restrict w = w_t->v + (h * D + d) * E;
         FOR(j, r->Sx) if (!masked(r, j)) {
             double off = r->v[j * D + d] - r->c[d];
             apart += r->p[j] * r->p[j] * r->Vs[j] * off * off;
@@ -187,7 +190,12 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
     mask(&V[MASK], &u, in);
     FOR(n, N) FOR(h, H) {
         size_t head = n * H + h, k = head * Sx * D;
-        FOR(m, Sx * D) w->sigma_k[m] = sqrt(V[K_HEADS].v[k + m]);
+        FOR(j, Sx) FOR(d, D) {
+            w->k_t[d * Sx + j] = finite_or_0(t[K_HEADS].v[k + j * D + d]);
+            w->Vk_t[d * Sx + j] = V[K_HEADS].v[k + j * D + d];
+            w->sigma_k_t[d * Sx + j] = sqrt(w->Vk_t[d * Sx + j]);
+            w->turned_k_t[d * Sx + j] = w->k_t[d * Sx + j] == 0 ? 0 : copysign(w->sigma_k_t[d * Sx + j], w->k_t[d * Sx + j]);
+        }
         if (scope == SCOPE_LAYER) {
             mix_first(w, t, in, &u, n, h);
             through_output(w->u, t, head, h);
@@ -195,15 +203,14 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
         FOR(i, L) {
             size_t q = (head * L + i) * D, s = (head * L + i) * Sx, m = (n * L + i) * E + h * D;
             struct row r = {
-                .Sx = Sx, .D = D, .q = t[Q_HEADS].v + q, .k = t[K_HEADS].v + k, .v = t[V_HEADS].v + k,
+                .Sx = Sx, .D = D, .q = t[Q_HEADS].v + q, .k_t = w->k_t, .v = t[V_HEADS].v + k,
                 .mask = t[MASK].v + s, .sc = t[SCORES].v + s, .ms = t[MASKED_SCORES].v + s,
                 .p = t[ATTN_WEIGHTS].v + s, .c = t[HEAD_OUTPUTS].v + q,
-                .Vk = V[K_HEADS].v + k, .Vv = V[V_HEADS].v + k, .Vmask = V[MASK].v + s,
+                .Vk_t = w->Vk_t, .sigma_k_t = w->sigma_k_t, .turned_k_t = w->turned_k_t, .Vv = V[V_HEADS].v + k, .Vmask = V[MASK].v + s,
                 .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
-                .Vc = w->Vc + m, .Vq = w->Vq, .sigma_q = w->sigma_q, .sigma_k = w->sigma_k, .Vs = w->Vs, .sums = w->sums, .lean = w->lean,
+                .Vc = w->Vc + m, .Vq = w->Vq, .Vs = w->Vs, .sums = w->sums, .lean = w->lean, .keys = w->keys,
             };
             FOR(d, D) r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]);      /* kernels store the scaled q once more */
-            FOR(d, D) w->sigma_q[d] = sqrt(r.Vq[d]);
             row_walk(&r, &u, p);
             if (scope == SCOPE_LAYER)
                 weights_through_output(V[OUTPUT].v + (n * L + i) * E, &r, &t[OUT_WEIGHT_T], h, w->u, w->sums);
@@ -272,9 +279,10 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
     struct scratch w = {
         .Vl = numbers(N * H, L), .Vc = numbers(N * L, E), .Vq = numbers(D, 1), .Vs = numbers(Sx, 1),
-        .sums = numbers(5, E), .lean = numbers(6, E), .mixed = numbers(L, in->Ev), .sigma_q = numbers(D, 1), .sigma_k = numbers(Sx, D), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
+        .sums = numbers(5, E), .lean = numbers(6, E), .mixed = numbers(L, in->Ev), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
+        .k_t = numbers(D, Sx), .Vk_t = numbers(D, Sx), .sigma_k_t = numbers(D, Sx), .turned_k_t = numbers(D, Sx), .keys = numbers(12, Sx),
     };
-    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u && w.sigma_q && w.sigma_k;
+    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u && w.k_t && w.Vk_t && w.sigma_k_t && w.turned_k_t && w.keys;
 
     if (ok) {
         FOR(k, STAGES) if (V[k].v) memset(V[k].v, 0, V[k].size * sizeof(double));
@@ -286,6 +294,7 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
         FOR(k, STAGES) if (V[k].v) FOR(m, V[k].size)
             V[k].v[m] = isfinite(t[k].v[m]) && !isnan(V[k].v[m]) ? sqrt(V[k].v[m]) : 0;
     }
-    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.sums), free(w.lean), free(w.mixed), free(w.Vmixed), free(w.u), free(w.sigma_q), free(w.sigma_k);
+    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.sums), free(w.lean), free(w.mixed), free(w.Vmixed), free(w.u);
+    free(w.k_t), free(w.Vk_t), free(w.sigma_k_t), free(w.turned_k_t), free(w.keys);
     return ok ? NULL : "not enough memory for the envelope";
 }

@@ -7,39 +7,57 @@
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 #define MAX(a, b) fmax(a, b)
 
-/* What errors of a do to the product a w. Channels that are equal, up to sign,
- * err alike, and then the errors add up. (A 16-bit score is stored, which loses
- * more than that.) */
-static double incoming(const double *a, const double *Va, const double *sigma, const double *w, size_t D, const struct units *u)
-{
-    double apart = 0, plain = 0, turned = 0;
+/* ---- q k^T / sqrt(D), then + mask ---- */
 
-    FOR(d, D) {
-        double x = sigma[d] * w[d];
-        apart += Va[d] * w[d] * w[d];
-        plain += x;
-        turned += a[d] > 0 ? x : a[d] < 0 ? -x : 0;
-    }
-    return u->T > 0 ? apart : MAX(apart, MAX(plain * plain, turned * turned));
+static double larger_square(double a, double b)
+{
+    return MAX(a * a, b * b);
 }
 
-/* q k^T / sqrt(D), then + mask. */
-static void score(struct row *r, const struct units *u)
+/* What errors of q and of k do to their product. Channels that are equal, up to
+ * sign, err alike, and then the errors add up: "together" is for equal signs,
+ * "turned" for signs as those of the channel. */
+struct incoming { double *q, *k, *both, *q_together, *q_turned, *k_together, *k_turned; };
+
+static void incoming_add(struct incoming *in, const struct row *r, size_t d)
 {
-    double D = (double)r->D;
+    double *restrict Vq = in->q, *restrict Vk = in->k, *restrict both = in->both, *restrict qt = in->q_together;
+    double *restrict qs = in->q_turned, *restrict kt = in->k_together, *restrict ks = in->k_turned;
+    const double *restrict k = r->k_t + d * r->Sx, *restrict V = r->Vk_t + d * r->Sx;
+    const double *restrict sigma = r->sigma_k_t + d * r->Sx, *restrict sigma_turned = r->turned_k_t + d * r->Sx;
+    double q = r->q[d], V_q = r->Vq[d], sigma_q = sqrt(r->Vq[d]), turned = q > 0 ? sigma_q : q < 0 ? -sigma_q : 0;
 
     FOR(j, r->Sx) {
-        struct sums s = { 0 };
-        double V = incoming(r->q, r->Vq, r->sigma_q, r->k + j * r->D, r->D, u)
-                 + incoming(r->k + j * r->D, r->Vk + j * r->D, r->sigma_k + j * r->D, r->q, r->D, u);
-        FOR(d, r->D) {
-            sums_add(&s, r->q[d] * r->k[j * r->D + d]);
-            V += r->Vq[d] * r->Vk[j * r->D + d];
-        }
-        double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
-        r->Vsc[j] = (V + summed(u, &s, D, 0)) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
+        Vq[j] += V_q * k[j] * k[j];
+        Vk[j] += q * q * V[j];
+        both[j] += V_q * V[j];
+        qt[j] += sigma_q * k[j];
+        qs[j] += turned * k[j];
+        kt[j] += q * sigma[j];
+        ks[j] += q * sigma_turned[j];
+    }
+}
+
+static void score(struct row *r, const struct units *u)
+{
+    size_t Sx = r->Sx;
+    double D = (double)r->D, *room = r->keys + 5 * Sx;
+    struct sums_row s = sums_row(r->keys, Sx);
+    struct incoming in = { room, room + Sx, room + 2 * Sx, room + 3 * Sx, room + 4 * Sx, room + 5 * Sx, room + 6 * Sx };
+
+    FOR(m, 7 * Sx) room[m] = 0;
+    FOR(d, r->D) {
+        sums_row_add(&s, Sx, r->q[d], r->k_t + d * Sx);
+        incoming_add(&in, r, d);
+    }
+    FOR(j, Sx) {
+        struct sums one = sums_row_at(&s, j);
+        double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]), V = in.q[j] + in.k[j];
+        if (!(u->T > 0))                                                      /* 16 bits: storing the score loses more than that */
+            V = MAX(in.q[j], larger_square(in.q_together[j], in.q_turned[j])) + MAX(in.k[j], larger_square(in.k_together[j], in.k_turned[j]));
+        r->Vsc[j] = (V + in.both[j] + summed(u, &one, D, 0)) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
         r->Vms[j] = masked(r, j) ? 0 : r->Vsc[j] + r->Vmask[j] + u->U * z * z + store(u, z)
-                                     + u->U * D * m * m;                               /* the mask first, then D products */
+                                     + u->U * D * m * m;                      /* the mask first, then D products */
     }
 }
 
@@ -84,21 +102,21 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
  * off from the mean key. */
 static void softmax_common(struct row *r, const struct units *u, const struct profile *pr)
 {
-    size_t D = r->D;
-    double *mean_k = r->lean;
+    double *restrict V = r->keys;
 
-    FOR(d, D) mean_k[d] = 0;
-    FOR(j, r->Sx) if (!masked(r, j)) FOR(d, D) mean_k[d] += r->p[j] * finite_or_0(r->k[j * D + d]);
+    FOR(j, r->Sx) V[j] = 0;
+    FOR(d, r->D) {
+        const double *restrict k = r->k_t + d * r->Sx;
+        double mean = 0, Vq = r->Vq[d] / (double)r->D;
+        FOR(j, r->Sx) if (!masked(r, j)) mean += r->p[j] * k[j];
+        FOR(j, r->Sx) V[j] += Vq * (k[j] - mean) * (k[j] - mean);
+    }
     FOR(j, r->Sx) {
         if (masked(r, j))
             continue;
         double ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc, res = residue(pr, r->ms[j]) - r->mean_res;
-        double V = 2 * MAX(u->U, u->O) * MAX(ms * ms, sc * sc) + res * res;
-        FOR(d, D) {
-            double off = finite_or_0(r->k[j * D + d]) - mean_k[d];
-            V += r->Vq[d] / (double)D * off * off;
-        }
-        r->Vp[j] += r->p[j] * r->p[j] * V;
+        V[j] += 2 * MAX(u->U, u->O) * larger_square(ms, sc) + res * res;
+        r->Vp[j] += r->p[j] * r->p[j] * V[j];
     }
 }
 
@@ -106,25 +124,26 @@ static void softmax_common(struct row *r, const struct units *u, const struct pr
 static void mix(struct row *r, const struct units *u, const struct profile *pr)
 {
     size_t D = r->D, Sx = r->Sx;
-    double *scale = r->lean, *scale_sc = r->lean + D, *res_p = r->lean + 2 * D, *res_v = r->lean + 3 * D, *res_s = r->lean + 4 * D;
-    double *off = r->lean + 5 * D;
+    double *restrict scale = r->lean, *restrict scale_sc = r->lean + D, *restrict off = r->lean + 2 * D, *restrict Vc = r->Vc;
+    double *res_p = r->lean + 3 * D, *res_v = r->lean + 4 * D, *res_s = r->lean + 5 * D;
     struct sums_row sums = sums_row(r->sums, D);
 
-    FOR(d, 5 * D) r->lean[d] = 0;
+    FOR(d, 6 * D) r->lean[d] = 0;
     FOR(j, Sx) {
         double p = r->p[j], ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc;
-        const double *v = r->v + j * D, *Vv = r->Vv + j * D;
+        const double *restrict v = r->v + j * D, *restrict Vv = r->Vv + j * D;
         if (masked(r, j)) {
             FOR(d, D) sums.partial2[d] += sums.y[d] * sums.y[d];              /* a term of 0 */
             FOR(d, D) sums.partial[d] += fabs(sums.y[d]);
             continue;
         }
         sums_row_add(&sums, D, p, v);
-        FOR(d, D) off[d] = v[d] - r->c[d];
+        double scores = p * p * r->Vs[j], weights = (16 * u->U + u->T) * p * p;
         FOR(d, D) {
-            r->Vc[d] += p * p * r->Vs[j] * off[d] * off[d]                    /* errors of the scores */
-                      + (16 * u->U + u->T) * p * p * v[d] * v[d]              /* of exp, and of storing the weight */
-                      + p * p * Vv[d];                                        /* of the values */
+            off[d] = v[d] - r->c[d];
+            Vc[d] += scores * off[d] * off[d]                                 /* errors of the scores */
+                   + weights * v[d] * v[d]                                    /* of exp, and of storing the weight */
+                   + p * p * Vv[d];                                           /* of the values */
             scale[d] += p * ms * off[d];
             scale_sc[d] += p * sc * off[d];
         }
@@ -137,9 +156,9 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
     FOR(d, D) {
         double s = MAX(fabs(scale[d]), fabs(scale_sc[d]));
         struct sums one = sums_row_at(&sums, d);
-        r->Vc[d] += 2 * MAX(u->U, u->O) * s * s;                                                      /* an error in the scale is common to all keys */
-        r->Vc[d] += res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d];                  /* equal numbers round alike */
-        r->Vc[d] += summed(u, &one, (double)Sx, 0) + store(u, r->c[d]);
+        Vc[d] += 2 * MAX(u->U, u->O) * s * s;                                                      /* an error in the scale is common to all keys */
+        Vc[d] += res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d];                  /* equal numbers round alike */
+        Vc[d] += summed(u, &one, (double)Sx, 0) + store(u, r->c[d]);
     }
 }
 

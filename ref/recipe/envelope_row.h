@@ -8,16 +8,16 @@
 /* Where the walk is: everything of one row. j < Sx, d < D. */
 struct row {
     size_t Sx, D;
-    const double *q, *k, *v;                    /* (D) (Sx,D) (Sx,D) */
+    const double *q, *k_t, *v;                  /* (D) (D,Sx) (Sx,D): k transposed, and finite */
     const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx); mixed values (D) */
-    const double *Vk, *Vv, *Vmask;              /* (Sx,D) (Sx,D) (Sx) */
-    const double *sigma_q, *sigma_k;            /* (D) (Sx,D): square roots of Vq and Vk */
+    const double *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): a variance, its root, that with the sign of k */
+    const double *Vv, *Vmask;                   /* (Sx,D) (Sx) */
     double *Vsc, *Vms, *Vp, *Vc;                /* to fill; Vp and Vc without what the normaliser does */
     double *Vq;                                 /* (D), as the scores see it */
     double *Vs;                                 /* (Sx), as the softmax sees it */
     double Vl;                                  /* relative, of the normaliser: common to the row */
     double mean_ms, mean_sc, mean_res;          /* over the keys, weighted by p: scores, and what storing them loses */
-    double *sums, *lean;                        /* room: (5,D) (6,D) */
+    double *sums, *lean, *keys;                 /* room: (5,D) (6,D) (12,Sx) */
 };
 
 /* A masked key has no weight, and no error. */

@@ -25,17 +25,17 @@ struct sums_row sums_row(double *room, size_t n)
     return (struct sums_row){ room, room + n, room + 2 * n, room + 3 * n, room + 4 * n };
 }
 
-void sums_row_add(struct sums_row *s, size_t n, double a, const double *w)
+void sums_row_add(struct sums_row *s, size_t n, double a, const double *restrict w)
 {
     double *restrict y = s->y, *restrict terms2 = s->terms2, *restrict partial2 = s->partial2;
     double *restrict partial = s->partial, *restrict size = s->size;
 
     FOR(e, n) {
-        double term = a * w[e];
-        y[e] += term;
+        double term = a * w[e], sum = y[e] + term;
+        y[e] = sum;
         terms2[e] += term * term;
-        partial2[e] += y[e] * y[e];
-        partial[e] += fabs(y[e]);
+        partial2[e] += sum * sum;
+        partial[e] += fabs(sum);
         size[e] += fabs(term);
     }
 }

@@ -36,7 +36,7 @@ static inline void sums_add(struct sums *s, double term)
 struct sums_row { double *y, *terms2, *partial2, *partial, *size; };
 
 struct sums_row sums_row(double *room, size_t n);    /* room for 5 n numbers; all sums begin at 0 */
-void sums_row_add(struct sums_row *s, size_t n, double a, const double *w);    /* one more term for each: a w */
+void sums_row_add(struct sums_row *s, size_t n, double a, const double *restrict w);    /* one more term for each: a w */
 struct sums sums_row_at(const struct sums_row *s, size_t e);
 
 /* The variance of a sum of count rounded products, to which b is added (0: nothing). */
