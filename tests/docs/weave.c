@@ -4,6 +4,7 @@
  *
  *   weave PAGE QKVEC SOURCE          writes the page anew
  *   weave --check PAGE QKVEC SOURCE  fails with page:line where it is stale
+ *   weave --killers FILE SOURCE      which vector catches which mistake, for the others
  *
  * A directive is a line of its own, <!-- word: arguments -->; what it makes
  * stands below it, up to <!-- end -->. weave.h lists them.
@@ -154,6 +155,19 @@ static int finish(struct weave *w, const char *path, const char *page, int check
     return line != 0;
 }
 
+static int killers(const char *path, const char *source)
+{
+    struct weave w = { .source = source };
+    const char *wrong;
+
+    snprintf(w.vectors, sizeof w.vectors, "%s/vectors", source);
+    if ((wrong = weave_killers(&w, path)))
+        printf("%s: %s\n", path, wrong);
+    if (w.made)
+        matrix_free(&w.matrix);
+    return wrong != NULL;
+}
+
 int main(int argc, char **argv)
 {
     int check = argc > 1 && !strcmp(argv[1], "--check"), status = 1;
@@ -162,8 +176,10 @@ int main(int argc, char **argv)
     const char *wrong;
     size_t line;
 
+    if (argc == 4 && !strcmp(argv[1], "--killers"))
+        return killers(argv[2], argv[3]);
     if (argc - check != 4) {
-        fputs("usage: weave [--check] PAGE QKVEC SOURCE\n", stderr);
+        fputs("usage: weave [--check] PAGE QKVEC SOURCE, or weave --killers FILE SOURCE\n", stderr);
         return 2;
     }
     w.qkvec = a[1];

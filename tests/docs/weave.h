@@ -36,11 +36,12 @@ const char *weave_matrix(struct weave *w);
 
 /* The vector that catches a mistake best: made for it, else of core/, the clearest among equals. */
 struct killer {
-    const char *name;
+    char name[CORPUS_NAME];
     double error;              /* in sigma; infinite where NaN or infinity do not match */
     size_t count, vectors;     /* that reject it, of so many */
 };
 const char *weave_killer(struct weave *w, const struct fault *f, struct killer *k);
+const char *weave_killers(struct weave *w, const char *path);    /* all of them into a file */
 const char *weave_why(struct weave *w, const struct fault *f, int chinese, char *text, size_t size);
 void weave_sigma(FILE *f, double error);    /* "4.6e+05 sigma" */
 
