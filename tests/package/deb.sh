@@ -3,6 +3,7 @@
 . "$(dirname "$0")/helper.sh"
 needs dpkg-deb
 needs dpkg-shlibdeps
+needs file
 
 "$CPACK" -G DEB -B "$work/packed" --config "$BUILD/CPackConfig.cmake" > log 2>&1 || { cat log; fail "cpack"; }
 deb=$(ls packed/*.deb)
