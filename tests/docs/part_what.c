@@ -100,13 +100,13 @@ static void print_row(FILE *f, const struct array *a, size_t r, const char *labe
     FOR(m, C) cell(f, a->v[r * C + m]);
 }
 
-static void print_stage(FILE *f, const struct array *right, const struct array *wrong)
+static void print_stage(FILE *f, const struct array *right, const struct array *wrong, const char *mistake)
 {
     size_t C = right->shape[right->ndim - 1], R = C ? right->size / C : 0;
     int width = (int)(7 + 10 * C);
 
     if (wrong)
-        fprintf(f, "%-*s    with the mistake\n", width, right->name);
+        fprintf(f, "%-*s    with %s\n", width, right->name, mistake);
     else
         fprintf(f, "%s\n", right->name);
     FOR(r, R) {
@@ -140,7 +140,7 @@ static const char *show(struct weave *w, const struct what *x, struct array righ
         if (next)
             *next++ = 0;
         FOR(k, STAGES) if (right[k].v && !strcmp(right[k].name, name)) {
-            print_stage(w->out, &right[k], x->fault ? &wrong[k] : NULL);
+            print_stage(w->out, &right[k], x->fault ? &wrong[k] : NULL, x->fault ? x->fault->name : "");
             found = 1;
         }
         if (!found)
