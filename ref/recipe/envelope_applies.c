@@ -31,12 +31,12 @@ const char *envelope_applies(const struct array sigma[STAGES], const struct arra
     size_t Sx = t[SCORES].shape[3], rows = t[SCORES].shape[0] * t[SCORES].shape[1] * t[SCORES].shape[2];
     double D = (double)t[Q_HEADS].shape[3];
 
-    FOR(m, t[SCORES].size)
-        if (isfinite(t[SCORES].v[m]) && fabs(t[SCORES].v[m]) * sqrt(D) > p->largest)
-            return "a score, before it is scaled, leaves the range of the type";
     FOR(k, sizeof kept / sizeof *kept) FOR(m, t[kept[k]].size)
         if (isfinite(t[kept[k]].v[m]) && fabs(t[kept[k]].v[m]) > p->largest)
             return "a number leaves the range of the type";
+    FOR(m, t[SCORES].size)
+        if (isfinite(t[SCORES].v[m]) && fabs(t[SCORES].v[m]) * sqrt(D) > p->largest)
+            return "a score, before it is scaled, leaves the range of the type";
     FOR(i, rows)
         if (Sx && undetermined(t[MASKED_SCORES].v + i * Sx, sigma[MASKED_SCORES].v + i * Sx, Sx, p))
             return "rounding of the scores leaves the softmax undetermined";
