@@ -137,6 +137,13 @@ const char *weave_why(struct weave *w, const struct fault *f, int chinese, char 
     return found ? NULL : weave_error(w, "mistakes.zh.txt has no \"%s\"", f->name);
 }
 
+/* As Markdown: an asterisk is no emphasis, a bar no column. */
+static void put_prose(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        fprintf(f, strchr("*|<", *text) ? "\\%c" : "%c", *text);
+}
+
 /* ---- one ---- */
 
 static void print_diff(struct weave *w, const struct fault *f)
@@ -181,8 +188,10 @@ const char *part_why(struct weave *w, char *args)
     const struct fault *f = named(w, args, &wrong);
     char why[1024];
 
-    if (f && !(wrong = weave_why(w, f, w->chinese, why, sizeof why)))
-        fprintf(w->out, w->chinese ? "%s。\n" : "%s.\n", why);
+    if (f && !(wrong = weave_why(w, f, w->chinese, why, sizeof why))) {
+        put_prose(w->out, why);
+        fputs(w->chinese ? "。\n" : ".\n", w->out);
+    }
     return wrong;
 }
 
@@ -202,7 +211,9 @@ const char *part_mistake(struct weave *w, char *args)
 
     if (!f || (wrong = weave_why(w, f, w->chinese, why, sizeof why)))
         return wrong;
-    fprintf(w->out, w->chinese ? "**`%s`**：%s。\n\n" : "**`%s`**: %s.\n\n", f->name, why);
+    fprintf(w->out, w->chinese ? "**`%s`**：" : "**`%s`**: ", f->name);
+    put_prose(w->out, why);
+    fputs(w->chinese ? "。\n\n" : ".\n\n", w->out);
     print_diff(w, f);
     fputs("\n", w->out);
     return print_killer(w, f);
@@ -224,8 +235,7 @@ const char *part_mistakes(struct weave *w, char *args)
         if (!f || (wrong = weave_killer(w, f, &k)) || (wrong = weave_why(w, f, w->chinese, why, sizeof why)))
             break;
         fprintf(w->out, "| [`%s`](faults.md#%s) | ", f->name, f->name);
-        for (const char *c = why; *c; c++)
-            fprintf(w->out, *c == '|' || *c == '*' ? "\\%c" : "%c", *c);
+        put_prose(w->out, why);
         fprintf(w->out, " | `%s` | ", k.name);
         if (isinf(k.error))
             fputs(w->chinese ? "NaN 或无穷" : "NaN or infinity", w->out);
