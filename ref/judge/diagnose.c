@@ -33,18 +33,46 @@ static int cheaper(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Explains every failed vector; the cheap ones come first and decide most. */
-static const char *explains_all(struct candidate *c, const struct scene *scenes, size_t count, const struct profile *p)
+/* The kernel may have seen the case as the file has it, or batch first. */
+static int looks_different(const struct scene *s)
 {
-    c->error = 0;
-    for (size_t i = 0; i < count && c->error < INFINITY; i++) {
+    return !s->v.in.batch_first && s->v.in.batched && s->v.in.N > 1;
+}
+
+/* How well a fault fits one failed vector, whichever way the kernel saw it. */
+static const char *fit(double *error_sigma, const struct scene *s, const struct fault *f, const struct profile *p)
+{
+    *error_sigma = INFINITY;
+    for (int canonical = 0; canonical <= looks_different(s) && *error_sigma == INFINITY; canonical++) {
         struct replay r;
-        const char *error = replay_open(&r, &scenes[i], c->fault, p);
+        const char *error = replay_open(&r, s, f, p, canonical);
         if (error)
             return error;
-        c->error = fmax(c->error, replay_fit(&r, &scenes[i], p));
+        *error_sigma = replay_fit(&r, s, p);
         replay_close(&r);
     }
+    return NULL;
+}
+
+/* Explains every failed vector; the cheap ones come first and decide most. A
+ * fault that no vector can decide about explains nothing. */
+static const char *explains_all(struct candidate *c, const struct scene *scenes, size_t count, const struct profile *p)
+{
+    size_t decided = 0;
+
+    c->error = 0;
+    for (size_t i = 0; i < count && c->error < INFINITY; i++) {
+        double e;
+        const char *error = fit(&e, &scenes[i], c->fault, p);
+        if (error)
+            return error;
+        if (!isnan(e)) {
+            c->error = fmax(c->error, e);
+            decided++;
+        }
+    }
+    if (!decided)
+        c->error = INFINITY;
     return NULL;
 }
 
@@ -52,18 +80,24 @@ static const char *explains_all(struct candidate *c, const struct scene *scenes,
 static const char *drop_contradicted(struct candidate *c, size_t *count, const struct evidence *e, const struct profile *p)
 {
     struct scene s;
-    struct replay r;
     size_t kept = 0;
     const char *error = scene_open(&s, e, p);
 
     if (error)
         return error;
     FOR(f, *count) {
-        if ((error = replay_open(&r, &s, c[f].fault, p)))
+        int unnoticed = 0;
+        for (int canonical = 0; !error && !unnoticed && canonical <= looks_different(&s); canonical++) {
+            struct replay r;
+            if ((error = replay_open(&r, &s, c[f].fault, p, canonical)))
+                break;
+            unnoticed = replay_unnoticed(&r, &s, p);
+            replay_close(&r);
+        }
+        if (error)
             break;
-        if (replay_unnoticed(&r, &s, p))
+        if (unnoticed)
             c[kept++] = c[f];
-        replay_close(&r);
     }
     *count = kept;
     scene_close(&s);

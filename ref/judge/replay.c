@@ -11,6 +11,15 @@
 /* What a kernel's mistake is looked for in: what it returns, not how. */
 const enum mha_stage returned[RETURNED] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN, HEAD_OUTPUTS };
 
+/* Is there something that is not finite among the numbers, but for the -inf of a mask? */
+static int infinite_inputs(const struct vector *v)
+{
+    FOR(m, v->count) if (isnan(v->numbers[m]) || v->numbers[m] == INFINITY) return 1;
+    FOR(m, v->in.N * v->in.S * v->in.Ek) if (isinf(v->in.key[m])) return 1;
+    FOR(m, v->in.N * v->in.S * v->in.Ev) if (isinf(v->in.value[m])) return 1;
+    return 0;
+}
+
 const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p)
 {
     struct npz copy;
@@ -25,7 +34,15 @@ const char *scene_open(struct scene *s, const struct evidence *e, const struct p
     s->rounded = vector_round(&s->v, profile_rounding, p);
     if ((error = truth_make(&s->truth, &s->v, s->rounded, p, SCOPE_LAYER)))
         vector_free(&s->v);
-    return error;
+    if (error)
+        return error;
+    s->open = s->truth.answers > 1 || infinite_inputs(&s->v);
+    s->canonical = s->v.in;
+    s->canonical.query = s->truth.answer[0].stage[QUERY_ROWS].v;
+    s->canonical.key = s->truth.answer[0].stage[KEY_ROWS].v;
+    s->canonical.value = s->truth.answer[0].stage[VALUE_ROWS].v;
+    s->canonical.batched = s->canonical.batch_first = 1;
+    return NULL;
 }
 
 void scene_close(struct scene *s)
@@ -40,7 +57,7 @@ int scene_has_results(const struct evidence *e)
     return 0;
 }
 
-const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p)
+const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p, int canonical)
 {
     const char *error;
 
@@ -50,7 +67,7 @@ const char *replay_open(struct replay *r, const struct scene *s, const struct fa
         mha_free(r->stage);
         return error;
     }
-    return fault_forward(r->stage, &s->v.in, f, p != &profiles[PROFILE_FLOAT64]);
+    return fault_forward(r->stage, canonical ? &s->canonical : &s->v.in, f, p != &profiles[PROFILE_FLOAT64]);
 }
 
 void replay_close(struct replay *r)
@@ -69,11 +86,12 @@ int same_shape(const struct array *a, const struct array *b)
 }
 
 /* How far one element of the kernel is from the replay, in the sum of the two
- * sigmas; where the vector permits several answers, a NaN of the replay may be
- * answered otherwise. */
+ * sigmas. open: what is not finite on one side says nothing. */
 static double distance(double got, double replayed, double sigma, int open, const struct profile *p)
 {
-    if (isnan(replayed) && (open || isnan(got)))
+    if (open && !(isfinite(got) && isfinite(replayed)))
+        return 0;
+    if (isnan(got) && isnan(replayed))
         return 0;
     if (isfinite(got) && isfinite(replayed))
         return fabs(got - replayed) / (sigma + p->floor / ENVELOPE_SIGMAS);
@@ -93,8 +111,10 @@ static double largest(const struct array *a)
  * Rounding moves a score by its size, and a weight by as much. */
 static int hopeless(const struct scene *s, const struct array got[STAGES], const struct array replayed[STAGES], const struct profile *p)
 {
-    double loss = fmin(0.5, 1e4 * fmax(p->u, fmax(p->s, p->o)) * (1 + largest(&replayed[MASKED_SCORES])));
+    double loss = 1e4 * fmax(p->u, fmax(p->s, p->o)) * (1 + largest(&replayed[MASKED_SCORES]));
 
+    if (loss > 0.5)
+        loss = p->smallest > 0 ? 0.5 : INFINITY;
     FOR(a, RETURNED) {
         const struct array *g = &got[returned[a]], *r = &replayed[returned[a]];
         double top = largest(r);
@@ -102,7 +122,7 @@ static int hopeless(const struct scene *s, const struct array got[STAGES], const
             continue;
         FOR(m, r->size) {
             if (isfinite(g->v[m]) && isfinite(r->v[m]) ? fabs(g->v[m] - r->v[m]) > loss * top + p->floor
-                                                       : distance(g->v[m], r->v[m], 1, s->truth.answers > 1, p) > 0)
+                                                       : distance(g->v[m], r->v[m], 1, s->open, p) > 0)
                 return 1;
         }
     }
@@ -117,13 +137,15 @@ double replay_fit(struct replay *r, const struct scene *s, const struct profile 
 
     if (hopeless(s, got, r->stage, p) || envelope(r->sigma, r->stage, &s->v.in, p, SCOPE_LAYER))
         return INFINITY;
+    if (envelope_applies(r->sigma, r->stage, p))
+        return NAN;
     FOR(a, RETURNED) {
         enum mha_stage k = returned[a];
         if (!same_shape(&got[k], &r->stage[k]))
             continue;
         FOR(m, got[k].size) {
             double e = distance(got[k].v[m], r->stage[k].v[m], r->sigma[k].v[m] + s->truth.answer[0].sigma[k].v[m],
-                                s->truth.answers > 1, p);
+                                s->open, p);
             if (!(e <= ENVELOPE_SIGMAS))
                 return INFINITY;
             worst = fmax(worst, e);
@@ -142,7 +164,7 @@ int replay_unnoticed(const struct replay *r, const struct scene *s, const struct
         if (!got[k].v)
             continue;
         FOR(m, right->size) {
-            int open = s->truth.answers > 1 && isnan(right->v[m]);
+            int open = s->open && !isfinite(right->v[m]);
             if (!open && distance(r->stage[k].v[m], right->v[m], sigma->v[m], 0, p) > ENVELOPE_SIGMAS)
                 return 0;
         }

@@ -16,6 +16,8 @@ struct scene {
     struct vector v;
     int rounded;
     struct truth truth;
+    int open;                  /* NaN and infinity mean nothing here: they are in the inputs, or may be answered in several ways */
+    struct mha_in canonical;   /* the same case batch first, as a kernel behind the C ABI sees it */
 };
 
 /* The inputs are rounded to p, as they were for the kernel. */
@@ -31,11 +33,13 @@ int same_shape(const struct array *a, const struct array *b);
 /* A fault's own stages on a vector, and how far rounding moves those. */
 struct replay { struct array stage[STAGES], sigma[STAGES]; };
 
-const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p);
+/* canonical: as a kernel behind the C ABI sees the case. */
+const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p, int canonical);
 void replay_close(struct replay *r);
 
 /* The largest distance between the kernel's results and a fault's, in sigma;
- * infinite where they do not fit, or nothing could be compared. */
+ * infinite where they do not fit, or nothing could be compared; NaN where
+ * rounding leaves the fault's own softmax undetermined. */
 double replay_fit(struct replay *r, const struct scene *s, const struct profile *p);
 
 /* The fault would not have been noticed on this vector, by what the kernel gave. */

@@ -26,8 +26,8 @@ extern const struct fault fault_none;    /* the recipe itself, in the same form 
 const struct fault *fault_named(const char *name);    /* NULL where there is none */
 
 /* Fill t, made by mha_alloc, with every stage as the fault has it. narrow: the
- * float copy runs too, and where it has a number that is not finite while the
- * double copy's is, that one counts; mistakes of range show only there.
+ * float copy runs too, and where any number of it leaves the range while the
+ * double copy's does not, its stages count; mistakes of range show only there.
  * NULL, or a sentence when memory is out. */
 const char *fault_forward(struct array t[STAGES], const struct mha_in *in, const struct fault *f, int narrow);
 

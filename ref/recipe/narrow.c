@@ -48,9 +48,10 @@ const char *narrow_forward(struct narrow *n, void (*forward)(void *t, const void
     const char *error = ok ? mha_alloc(t, in) : "not enough memory";
     if (!error) {
         forward(t, in);
+        int leaves = 0;
         FOR(s, STAGES) if (t[s].v) FOR(m, t[s].size)
-            if (!isfinite(t[s].v[m]) && isfinite(n->stage[s][m]))
-                n->stage[s][m] = (double)t[s].v[m];
+            leaves |= !isfinite(t[s].v[m]) && isfinite(n->stage[s][m]);
+        FOR(s, leaves ? STAGES : 0) if (t[s].v) FOR(m, t[s].size) n->stage[s][m] = (double)t[s].v[m];
         mha_free(t);
     }
     FOR(a, NARROW_ARRAYS_COUNT) free(owned[a]);

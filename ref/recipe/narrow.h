@@ -36,8 +36,8 @@ struct narrow {
     double *stage[STAGES];                         /* of the double copy; changed as below */
 };
 
-/* Run a float copy. Where its number is not finite and that of n->stage is, the
- * latter takes its class. NULL, or a sentence. */
+/* Run a float copy. Where any of its numbers is not finite and that of n->stage
+ * is, n->stage becomes its stages. NULL, or a sentence. */
 const char *narrow_forward(struct narrow *n, void (*forward)(void *t, const void *in));
 
 /* The recipe itself in float. */

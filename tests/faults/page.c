@@ -72,7 +72,13 @@ static void one_fault(FILE *f, const struct matrix m[PAGE_PROFILES], size_t faul
     const struct fault *x = &faults[fault];
     int alike = 0;
 
-    fprintf(f, "\n### %s\n\n%s%s\n\n```diff\n%s%s```\n", x->name, x->why, strchr(".!?", x->why[strlen(x->why) - 1]) ? "" : ".",
+    fprintf(f, "\n### %s\n\n", x->name);
+    for (const char *c = x->why; *c; c++) {      /* a star means itself */
+        if (*c == '*' || *c == '_')
+            putc('\\', f);
+        putc(*c, f);
+    }
+    fprintf(f, "%s\n\n```diff\n%s%s```\n", strchr(".!?", x->why[strlen(x->why) - 1]) ? "" : ".",
             x->diff, x->diff[strlen(x->diff) - 1] == '\n' ? "" : "\n");
     FOR(k, PAGE_PROFILES) {
         const char *reason = matrix_permits(m[k].profile, x->name);
