@@ -43,6 +43,9 @@ int memory_child(char **argv)
     double both = peak_kb();
     for (int k = 0; k < STAGES; k++)
         kept += t[k].v ? (double)(t[k].size * sizeof(real)) / 1024 : 0;
+    mha_free(t);
+    mha_free(sigma);
+    vector_free(&v);
     printf("%f %f\n", (recipe - before) / kept, (both - recipe) / kept);
     return 0;
 }
