@@ -89,7 +89,7 @@ int same_shape(const struct array *a, const struct array *b)
  * sigmas. open: what is not finite on one side says nothing. */
 static double distance(double got, double replayed, double sigma, int open, const struct profile *p)
 {
-    if (open && !(isfinite(got) && isfinite(replayed)))
+    if (open && (!isfinite(got) || !isfinite(replayed) || sigma == 0))    /* no sigma: the walk met a NaN that the mistake let through */
         return 0;
     if (isnan(got) && isnan(replayed))
         return 0;
@@ -152,7 +152,7 @@ double replay_fit(struct replay *r, const struct scene *s, const struct profile 
         }
         compared += got[k].size;
     }
-    return compared ? worst : INFINITY;
+    return compared && !replay_unnoticed(r, s, p) ? worst : INFINITY;
 }
 
 int replay_unnoticed(const struct replay *r, const struct scene *s, const struct profile *p)

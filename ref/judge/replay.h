@@ -38,7 +38,8 @@ const char *replay_open(struct replay *r, const struct scene *s, const struct fa
 void replay_close(struct replay *r);
 
 /* The largest distance between the kernel's results and a fault's, in sigma;
- * infinite where they do not fit, or nothing could be compared; NaN where
+ * infinite where they do not fit, nothing could be compared, or the fault does
+ * nothing that would be noticed on this vector; NaN where
  * rounding leaves the fault's own softmax undetermined. */
 double replay_fit(struct replay *r, const struct scene *s, const struct profile *p);
 
