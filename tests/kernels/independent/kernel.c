@@ -122,7 +122,7 @@ static void project(const struct work *x, float *to, const struct linear *y, int
 {
     for (size_t t = 0; t < y->T; t++) for (size_t n = 0; n < x->N; n++) {
         const float *row = y->x + (n * y->T + t) * y->width;
-        if (x->m == M_batch_first_ignored)
+        if (x->m == M_batch_first_inverted)
             row = y->x + (t * x->N + n) * y->width;
         if (x->m == M_kv_batch_0 && side > 0)
             row = y->x + t * y->width;

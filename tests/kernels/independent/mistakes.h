@@ -12,7 +12,7 @@
     X(b_ignored, "b_ignored") X(b_q_ignored, "b_q_ignored") X(b_k_ignored, "b_k_ignored") X(b_v_ignored, "b_v_ignored") \
     X(b_q_only, "b_q_for_all") X(b_order_kqv, "b_order_kqv") X(b_order_qvk, "b_order_qvk") X(b_interleave_head, "b_interleave_head") X(b_twice, "b_added_twice") \
     /* sources */ \
-    X(v_from_key, "v_from_key") X(k_from_value, "k_from_value") X(kv_from_query, "kv_from_query") X(kv_swapped, "kv_swapped") X(kv_batch_0, "kv_batch_0") X(batch_first_ignored, "batch_first_ignored") \
+    X(v_from_key, "v_from_key") X(k_from_value, "k_from_value") X(kv_from_query, "kv_from_query") X(kv_swapped, "kv_swapped") X(kv_batch_0, "kv_batch_0") X(batch_first_inverted, "batch_first_inverted") \
     /* heads */ \
     X(split_no_transpose, "split_no_transpose") X(split_interleaved, "split_interleaved") X(all_heads_head0, "all_heads_head0") X(split_head_rev, "split_head_rev") \
     X(q_head0, "q_head0") X(k_head0, "k_head0") X(v_head0, "v_head0") \
