@@ -158,21 +158,42 @@ static const char *faults_that_fit(struct diagnosis *d, const struct scene *scen
 
 /* ---- what is no fault of arithmetic ---- */
 
-/* Every failed vector meets a looser profile: the loosest of those. */
+/* A vector says nothing about a type that cannot hold its numbers. */
+static int holds_numbers(const struct vector *v, const struct profile *q)
+{
+    FOR(m, v->count) if (isfinite(v->numbers[m]) && profile_round(q, v->numbers[m]) != v->numbers[m]) return 0;
+    return 1;
+}
+
+/* Every failed vector that can decide meets q. */
+static int all_meet(const struct scene *scenes, size_t count, const struct profile *q)
+{
+    size_t met = 0;
+
+    FOR(i, count) {
+        struct verdict verdict;
+        if (!holds_numbers(&scenes[i].v, q))
+            continue;
+        judge(&verdict, &scenes[i].v, scenes[i].rounded, scenes[i].evidence->got, q, scenes[i].evidence->got[OUTPUT].v ? SCOPE_LAYER : SCOPE_CORE);
+        if (verdict.outcome == OUTCOME_SKIP)
+            continue;
+        if (verdict.outcome != OUTCOME_PASS)
+            return 0;
+        met++;
+    }
+    return met > 0;
+}
+
+/* The tightest of the looser profiles that all results meet. */
 static void lower_precision(struct diagnosis *d, const struct scene *scenes, const struct profile *p)
 {
-    const struct profile *loosest = p;
-
-    FOR(i, d->failed) {
-        const struct profile *meets = scenes[i].evidence->verdict->meets;
-        if (!meets || meets <= p)
+    for (const struct profile *q = p + 1; q < profiles + PROFILES; q++)
+        if (all_meet(scenes, d->failed, q)) {
+            struct mistake *m = add(d, "precision", "", d->failed);
+            m->precision = q;
+            snprintf(m->sentence, sizeof m->sentence, "you asked for %s; these results have the precision of %s", p->name, q->name);
             return;
-        if (meets > loosest)
-            loosest = meets;
-    }
-    struct mistake *m = add(d, "precision", "", d->failed);
-    m->precision = loosest;
-    snprintf(m->sentence, sizeof m->sentence, "you asked for %s; these results have the precision of %s", p->name, loosest->name);
+        }
 }
 
 static void exhibit(struct exhibit *x, const struct scene *s, enum mha_stage k, const struct array *before)
