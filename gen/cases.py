@@ -239,8 +239,6 @@ case("nan/masked_key", "NaN in a key that is padding: the score is NaN whatever 
 case("nan/masked_key_inf", "Infinity in a key that is masked for every query by attn_mask.", "",
      attn=rows("..x.x..", "x.x..x.", "..x...x", ".xx...."),
      N=2, edit=_put("key", (1, 2, 1), -np.inf))
-case("nan/masked_both", "NaN in key and value of all padding, as memory that nobody wrote.", "", pad=lengths(4, 6, 7),
-     edit=lambda t, c: [_put(name, (n, slice(k, None)), np.nan)(t, c) for name in ("key", "value") for n, k in ((0, 4), (1, 6))])
 case("nan/one_query", "NaN in one query: its row is lost, no other.", "nan_swallowed", N=2,
      edit=_put("query", (1, 2, 3), np.nan))
 case("nan/open_key", "NaN in a key that everybody sees: its item is lost, no other.", "nan_swallowed", N=2,
