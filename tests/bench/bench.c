@@ -134,6 +134,7 @@ int main(int argc, char **argv)
     bench_layer(&b);
     bench_memory(&b);
     bench_store(&b);
+    bench_fuzz(&b);
     bench_scaling(&b);
     if (argc - quick > 7)
         outro(&b, a[7], a[6]);

@@ -51,6 +51,7 @@ void bench_corpus(struct bench *b);
 void bench_layer(struct bench *b);
 void bench_memory(struct bench *b);
 void bench_store(struct bench *b);
+void bench_fuzz(struct bench *b);
 void bench_scaling(struct bench *b);
 
 /* "bench memory N L E H": print what the recipe's stages need and what the process took. */
