@@ -10,8 +10,8 @@
 
 #include "../recipe/envelope.h"
 
-/* The second line: over this many measured elements or more, the rms error in
- * sigma stays below the profile's limit. Catches what hides below 8 everywhere. */
+/* The second line: over this many different measured numbers or more, the rms
+ * error in sigma stays below the profile's limit. Catches what hides below 8 everywhere. */
 #define NOISE_ELEMENTS 64
 
 /* One element, and how far it is off. */

@@ -97,19 +97,24 @@ Test(compare, empty_stages_pass_by_their_shape)
 }
 
 /* count elements that are all off by the same number of sigma */
-static int noisy(size_t count, double sigmas)
+static int noisy_numbers(size_t count, double sigmas, double step)
 {
     double got[128], want[128], sigma[128];
     struct array g = array(got, 3, 1, 1, count), e = array(want, 3, 1, 1, count), s = array(sigma, 3, 1, 1, count);
     struct comparison c;
 
     for (size_t m = 0; m < count; m++) {
-        want[m] = 1;
+        want[m] = 1 + step * (double)m;
         sigma[m] = 0x1p-20;
-        got[m] = 1 + sigmas * 0x1p-20 * (m % 2 ? -1 : 1);
+        got[m] = want[m] + sigmas * 0x1p-20 * (m % 2 ? -1 : 1);
     }
     compare_stage(&c, OUTPUT, &g, &e, &s, f32());
     return !c.passed;
+}
+
+static int noisy(size_t count, double sigmas)
+{
+    return noisy_numbers(count, sigmas, 0x1p-10);
 }
 
 Test(compare, noise_everywhere_is_a_finding)
@@ -118,6 +123,7 @@ Test(compare, noise_everywhere_is_a_finding)
     cr_assert(noisy(64, 2.1));
     cr_assert(noisy(128, 2.1));
     cr_assert_not(noisy(63, 2.1));      /* too few to tell */
+    cr_assert_not(noisy_numbers(128, 2.1, 0));    /* one number, 128 times */
 }
 
 /* ---- verdicts: a case without golden stages, judged against the interpreter ---- */
