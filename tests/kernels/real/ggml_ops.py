@@ -10,9 +10,7 @@ import numpy as np
 import pipe
 
 PATH, where = sys.argv.pop(1), sys.argv.pop(1)
-name = lambda part: sorted(glob.glob(os.path.join(where, f"libggml{part}.so*")) or glob.glob(os.path.join(where, f"libggml{part}*.so*")), key=len)[0]
-base = C.CDLL(name("-base"), C.RTLD_GLOBAL)
-cpu = C.CDLL(name("-cpu*" if not glob.glob(os.path.join(where, "libggml-cpu.so*")) else "-cpu"), C.RTLD_GLOBAL)
+base, cpu = (C.CDLL(sorted(glob.glob(os.path.join(where, f"libggml-{part}.so*")))[0], C.RTLD_GLOBAL) for part in ("base", "cpu"))
 TYPES = {np.dtype("f4"): 0, np.dtype("f2"): 1}
 
 
@@ -51,11 +49,11 @@ def linear(x, w, b):
     def build(ctx, t):
         y = op("mul_mat", ctx, t[1], t[0])
         return y if b is None else op("add", ctx, y, t[2])
-    return compute(build, *[x, w] + ([] if b is None else [b])).reshape(x.shape[:-1] + w.shape[:1])
+    return compute(build, *(a.astype("f4") for a in (x, w, b) if a is not None)).reshape(x.shape[:-1] + w.shape[:1])
 
 
 def attention(case):
-    case.lacks("bias_kv", "zero_attn", "empty arrays")
+    case.lacks("bias_kv", "zero_attn", "empty arrays", dtypes=("float32", "float16") if PATH.endswith("f16") else ("float32",))
     mask = case.added(full=True)
 
     def core(q, k, v):

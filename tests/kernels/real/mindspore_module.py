@@ -17,10 +17,9 @@ def attention(case):
                                       kdim=int(c["kdim"]), vdim=int(c["vdim"]), batch_first=case.batch_first, dtype=dtype).set_train(False)
     for p in module.get_parameters():
         p.set_data(t[p.name])
-    o, p = module(t["query"], t["key"], t["value"], key_padding_mask=t.get("key_padding_mask"), attn_mask=t.get("attn_mask"),
-                  need_weights=PATH == "weights", average_attn_weights=False)
-    o = o.asnumpy()
-    p = None if p is None else p.asnumpy()
+    y = module(t["query"], t["key"], t["value"], key_padding_mask=t.get("key_padding_mask"), attn_mask=t.get("attn_mask"),
+               need_weights=PATH == "weights", average_attn_weights=False)
+    o, p = y[0].asnumpy(), y[1].asnumpy() if len(y) > 1 else None
     return {"output": case.rows(o), "attn_weights": None if p is None else p[None] if p.ndim == 3 else p}
 
 

@@ -67,7 +67,7 @@ def attention(case):
     else:
         for x, name in zip("qkv", ("query", "key", "value")):
             linear(name, "w" + x, "b" + x, x)
-        inputs["mask"] = case.keep() if all(m.dtype == bool for m in case.masks) else case.added()
+        inputs["mask"] = (case.keep if all(m.dtype == bool for m in case.masks) else case.added)("full" in PATH)
         nodes.append(node("Attention", ["q", "k", "v"] + (["mask"] if inputs["mask"] is not None else []), ["merged", "", "", "weights"] if "weights" in PATH else ["merged"],
                           q_num_heads=case.H, kv_num_heads=case.H, **({"qk_matmul_output_mode": 3} if "weights" in PATH else {})))
     linear("merged", "wo", "bo", "output")

@@ -87,10 +87,10 @@ def serve(attention, versions):
         path, out = line.rstrip("\n").split("\t")
         try:
             stages = attention(Case(path))
-            np.savez(out, **{n: np.asarray(x) for n, x in stages.items() if x is not None})
+            np.savez(out, **{n: np.ascontiguousarray(x) for n, x in stages.items() if x is not None})
             answer = "ok"
         except Skip as e:
             answer = f"skip {e}"
         except Exception as e:                                                  # the implementation refuses what it claims to take
-            answer = f"fail {type(e).__name__}: {e}".split("\n")[0][:200]
+            answer = " ".join(f"fail {type(e).__name__}: {e}".split())[:400]
         print(answer, flush=True)

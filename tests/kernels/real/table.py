@@ -73,11 +73,12 @@ def doors(a, environment, adapter):
 
 
 def run(a, patterns):
+    corpus = json.loads((ROOT / "vectors/index.json").read_text())["corpus_hash"]
     for key, _, _, environment, adapter, profiles in ROWS:
         for profile in profiles:
             name = f"{key}.{profile}"
             out = a.results / f"{name}.json"
-            if patterns and not any(fnmatch.fnmatch(key, p) or fnmatch.fnmatch(name, p) for p in patterns) or a.missing and out.exists():
+            if patterns and not any(fnmatch.fnmatch(key, p) or fnmatch.fnmatch(name, p) for p in patterns) or a.missing and corpus in (out.read_text() if out.exists() else ""):
                 continue
             door = doors(a, environment, adapter)
             if door is None:
@@ -105,7 +106,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("step", nargs="?", choices=["setup", "run", "page"])
     p.add_argument("patterns", nargs="*")
-    p.add_argument("--missing", action="store_true", help="run only rows that have no result")
+    p.add_argument("--missing", action="store_true", help="run only rows that have no result for this corpus")
     p.add_argument("--qkvec", default=str(ROOT / "build/qkvec"))
     p.add_argument("--results", type=Path, default=ROOT / "build/real", help="results are kept here (default build/real)")
     p.add_argument("--prefix", type=Path, default=Path("/opt/real"), help="where the environments are (default /opt/real)")
