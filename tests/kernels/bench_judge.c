@@ -31,7 +31,7 @@
 
 static const int judged[] = { PROFILE_FLOAT32, PROFILE_FLOAT16, PROFILE_BFLOAT16 };
 enum { JUDGED = sizeof judged / sizeof *judged };
-static const uint64_t seeds[ADVERSARY_SIZES] = { 12, 3, 1 };    /* of each kind; of the large ones every eighth kind */
+static const uint64_t seeds[ADVERSARY_SIZES] = { 6, 1, 1 };    /* of each kind; of the large ones every 16th kind */
 
 /* Of one profile. */
 struct counts {
@@ -157,7 +157,7 @@ static const char *one_profile(struct bench *b, size_t k, const struct choice *c
             error = one_case(b, k, &v, 1);
     }
     for (int size = 0; !error && size < ADVERSARY_SIZES; size++)
-        for (size_t kind = 0; !error && kind < adversary_kinds(); kind += size == ADVERSARY_LARGE ? 8 : 1)
+        for (size_t kind = 0; !error && kind < adversary_kinds(); kind += size == ADVERSARY_LARGE ? 16 : 1)
             for (uint64_t seed = 0; !error && seed < seeds[size]; seed++) {
                 static struct vector v;
                 if (!(error = adversary_make(&v, kind, (enum adversary_size)size, seed)))
