@@ -5,7 +5,7 @@ import fnmatch
 import json
 import re
 
-from rows import ENVIRONMENTS, ROWS
+from rows import ROWS
 
 HEAD = """# Real implementations, judged
 
@@ -25,7 +25,6 @@ Run on {cpu} from {first} to {last}, with qkvec {program}, corpus {corpus} (sha2
 * **all masked**: what a query gets whose keys are all masked. `NaN` and `0` are the two answers of PyTorch; `other` is neither
 * **failures** links to the explanation: a *bug*, other *semantics* that are documented or meant, or *precision*
 """
-SHORT = {"pass": "pass", "skip": "skip"}
 
 
 def load(results):
@@ -47,7 +46,7 @@ def notes(path):
         title, *lines = block.splitlines()
         head = dict(re.match(r"(\w+): *(.*)", x).groups() for x in lines if re.match(r"(rows|vectors|kind):", x))
         prose = "\n".join(x for x in lines if not re.match(r"(rows|vectors|kind):", x)).strip()
-        out.append({"title": title.strip(), "rows": head["rows"].split(), "vectors": head.get("vectors", "*").split(), "kind": head["kind"], "prose": prose, "used": []})
+        out.append({"title": title.strip(), "rows": head["rows"].split(), "vectors": head.get("vectors", "*").split(), "kind": head["kind"], "prose": prose, "used": {}})
     return out
 
 
@@ -84,9 +83,8 @@ def meets(results, order=("float64", "float32", "tf32", "float16", "bfloat16")):
     return (order[max(known)] if known else "-"), sum(not r["meets"] for r in judged)
 
 
-def example(key, profile, results, note):
+def example(key, profile, failed):
     """The smallest failing vector in one line: what is got, what is expected."""
-    failed = [r for r in results if r["verdict"] not in ("pass", "skip") and match(r["vector"], note["vectors"])]
     numbers = [r for r in failed if r["worst"]] or failed
     r = min(numbers, key=lambda r: (r["size"], r["vector"]))
     text = f"`{key}`, {profile}: {len(failed)} vector{'s' * (len(failed) > 1)}, smallest `{r['vector']}`"
@@ -107,10 +105,16 @@ def write(path, results_dir, notes_path):
     sizes = {v["name"]: sum(v["shapes"].get(k, 0) for k in "NLSE") for v in json.loads((notes_path.parents[3] / "vectors/index.json").read_text())["vectors"]}
     refused = json.loads((results_dir / "refused.json").read_text()) if (results_dir / "refused.json").exists() else {}
     missing, unexplained = [], 0
-    first = next(iter(found.values()))["certificate"]
+    first = max(found.values(), key=lambda j: j["date"])["certificate"]
+    corpus = json.loads((notes_path.parents[3] / "vectors/index.json").read_text())
+    other = [f"{key}.{profile}" for (key, profile), j in found.items() if j["certificate"]["corpus_hash"] != corpus["corpus_hash"]]
+    if other:
+        print("judged with another corpus:", *other)
     dates = sorted(j["date"] for j in found.values())
     lines = [HEAD.format(rows=len(found), count=len({k for k, _ in found}), cpu=next(iter(found.values()))["cpu"], first=dates[0], last=dates[-1],
-                         program=first["program"], corpus=first["corpus_version"], hash=first["corpus_hash"][:16])]
+                         program=first["program"], corpus=corpus["corpus_version"], hash=corpus["corpus_hash"][:16])]
+    if other:
+        lines += ["These rows were judged before a vector was taken out of the corpus, which changed no other: " + ", ".join(other) + ".", ""]
     lines += ["| implementation | path | version | asked | verdict | passed | failed | skipped | meets | noise | worst | all masked | failures |", "|" + "---|" * 13]
     grid = collections.OrderedDict()
     for key, name, where, environment, adapter, profiles in ROWS:
@@ -120,19 +124,20 @@ def write(path, results_dir, notes_path):
                 missing.append((key, name, where, environment, profile))
                 continue
             results, c = judged["results"], judged["certificate"]
+            judged["results"] = results = [r for r in results if r["vector"] in sizes]
+            verdicts = collections.Counter("pass" if r["verdict"] == "pass" else "skip" if r["verdict"] == "skip" else "fail" for r in results)
             for r in results:
                 r["size"] = sizes.get(r["vector"], 0)
             links = []
             for r in results:
                 if r["verdict"] in ("pass", "skip"):
                     continue
-                why = [n for n in explained if match(key, n["rows"]) and match(r["vector"], n["vectors"])] + [n for n in explained if match(f"{key}.{profile}", n["rows"]) and match(r["vector"], n["vectors"])]
+                why = [n for n in explained if (match(key, n["rows"]) or match(f"{key}.{profile}", n["rows"])) and match(r["vector"], n["vectors"])]
                 if not why:
                     unexplained += 1
                     print("unexplained:", key, profile, r["vector"], r["verdict"], r["meets"], r["worst"] and (r["worst"]["stage"], r["worst"]["got"], r["worst"]["expected"], r["worst"]["error_sigma"]), r["reason"][:150])
                 for n in why[:1]:
-                    if (key, profile) not in n["used"]:
-                        n["used"].append((key, profile))
+                    n["used"].setdefault((key, profile), []).append(r)
                     link = f"[{n['kind']}](#{anchor(n['title'])})"
                     if link not in links:
                         links.append(link)
@@ -142,7 +147,7 @@ def write(path, results_dir, notes_path):
             worst = max((float(r["worst"]["error_sigma"]) for r in passing if r["worst"]), default=float("nan"))
             loosest, none = meets(results)
             version = ", ".join(f"{n} {v}" for n, v in judged["versions"].items())
-            lines.append(f"| {name} | {where} | {version} | {profile} | {'**conformant**' if c['verdict'] == 'conformant' else c['verdict']} | {c['passed']} | {c['failed']} | {c['skipped']} | "
+            lines.append(f"| {name} | {where} | {version} | {profile} | {'not conformant' if verdicts['fail'] else '**conformant**'} | {verdicts['pass']} | {verdicts['fail']} | {verdicts['skip']} | "
                          f"{loosest}{f', {none} meet none' if none else ''} | {number(noise)} | {number(worst)} | {all_masked(results)} | {' '.join(links)} |")
             grid[key, profile] = results
     lines += ["", "## By category", "", "Passed of judged; `-`: all skipped."]
@@ -170,7 +175,7 @@ def write(path, results_dir, notes_path):
                 print("unused note:", n["title"])
             continue
         lines += [f"## {n['title']}", "", f"*{n['kind']}*", "", n["prose"], ""]
-        lines += [f"* {example(key, profile, grid[key, profile], n)}" for key, profile in n["used"]] + [""]
+        lines += [f"* {example(key, profile, failed)}" for (key, profile), failed in n["used"].items()] + [""]
     lines += ["# Not here", ""]
     lines += [f"* `{' '.join(p for p in e['packages'] if p[0] != '-')}`: cannot be installed: {e['error']}" for n, e in refused.items()]
     broken = {key: json.loads(f.read_text())["broken"] for key, *_ in ROWS for f in results_dir.glob(f"{key}.*.json") if '"broken"' in f.read_text()[:20]}
