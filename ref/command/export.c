@@ -172,18 +172,13 @@ static void put_header(FILE *f, const struct vector *v, const struct npz *answer
     fputs("\n#endif\n", f);
 }
 
-static double round_to(const void *profile, double x)
-{
-    return profile_round(profile, x);
-}
-
 static int export(struct vector *v, const char *out, const struct profile *p)
 {
     struct truth truth;
     struct npz answers = { 0 };
     struct file_out file;
     char error[SENTENCE], *about = vector_text(v, "about");
-    const char *wrong = about ? truth_make(&truth, v, vector_round(v, round_to, p), p, SCOPE_LAYER) : "not enough memory";
+    const char *wrong = about ? truth_make(&truth, v, vector_round(v, profile_rounding, p), p, SCOPE_LAYER) : "not enough memory";
     int status = 0;
 
     if (wrong) {

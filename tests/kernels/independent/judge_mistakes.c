@@ -33,11 +33,6 @@ static int current_kernel(const struct qkvec_call *call)
     return independent_kernel(call, current);
 }
 
-static double round_to(const void *profile, double x)
-{
-    return profile_round(profile, x);
-}
-
 static const char *judge_all(struct evidence *e, struct verdict *verdict, const struct choice *choice, const struct profile *p)
 {
     struct door_call state = { current_kernel };
@@ -49,7 +44,7 @@ static const char *judge_all(struct evidence *e, struct verdict *verdict, const 
         const char *wrong = vector_read(&v, choice->chosen[i].path, choice->chosen[i].name);
         if (wrong)
             return wrong;
-        int rounded = vector_round(&v, round_to, p);
+        int rounded = vector_round(&v, profile_rounding, p);
         door.answer(&door, &result, &v, p);
         if (result.outcome != OUTCOME_PASS)
             return "a kernel did not answer";
