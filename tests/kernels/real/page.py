@@ -176,11 +176,14 @@ def write(path, results_dir, notes_path):
             continue
         lines += [f"## {n['title']}", "", f"*{n['kind']}*", "", n["prose"], ""]
         lines += [f"* {example(key, profile, failed)}" for (key, profile), failed in n["used"].items()] + [""]
+    for n in explained:
+        if n["kind"] == "fuzz":
+            lines += [f"# {n['title']}", "", n["prose"], ""]
     lines += ["# Not here", ""]
     lines += [f"* `{' '.join(p for p in e['packages'] if p[0] != '-')}`: cannot be installed: {e['error']}" for n, e in refused.items()]
     broken = {key: json.loads(f.read_text())["broken"] for key, *_ in ROWS for f in results_dir.glob(f"{key}.*.json") if '"broken"' in f.read_text()[:20]}
     lines += [f"* {name}, {where}: does not start: {broken[key]}" for key, name, where, _, profile in missing if key in broken]
-    lines += [n["prose"] for n in explained if n["rows"] == ["-"]]
+    lines += [n["prose"] for n in explained if n["rows"] == ["-"] and n["kind"] == "-"]
     path.write_text("\n".join(lines).rstrip() + "\n")
     print(f"{path}: {len(found)} rows, {len(missing)} without a result, {unexplained} failures unexplained")
     return 1 if unexplained else 0
