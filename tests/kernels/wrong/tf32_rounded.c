@@ -4,28 +4,12 @@
 #define DOT dot
 #define SUM(p, ones, n) kit_dot(0, p, ones, n)
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-static float operand(float x)
-{
-    uint32_t b;
-
-    if (!isfinite(x))
-        return x;
-    memcpy(&b, &x, sizeof b);
-    b += 0xfffu + ((b >> 13) & 1);
-    b &= 0xffffe000u;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
+#include "../short.h"
 
 static float dot(float start, const float *a, const float *b, size_t n)
 {
     for (size_t at = 0; at < n; at++)
-        start += operand(a[at]) * operand(b[at]);
+        start += kit_short(a[at], 13) * kit_short(b[at], 13);
     return start;
 }
 
