@@ -33,6 +33,11 @@ class Profile:
     def O(self):  # noqa: E743
         return self.o ** 2 / 3
 
+    # Where hardware flushes, a number below this becomes 0; a 16-bit kernel accumulates in float32.
+    @property
+    def tiny(self):
+        return min(self.floor, 2.0 ** -124)
+
 
 def _profile(name, u, s, o, floor, largest, bits, quantum):
     return name, Profile(name, 2.0 ** u, 2.0 ** s if s else 0.0, 2.0 ** o if o else 0.0, 2.0 ** floor, largest, bits, 2.0 ** quantum)
@@ -99,8 +104,8 @@ def _partial_sums(a, w):
     return total, squares, sizes
 
 
-def _summation(a, w, b=0.0):
-    """y[r, c] = sum over k of t = a[r, k] w[c, k];  sum t^2;  R of y + b, the rounding of that sum in units of U."""
+def _summation(profile, a, w, b=0.0):
+    """Of y[r, c] = sum over k of t = a[r, k] w[c, k]:  y;  sum t^2;  V of adding them, and b, up."""
     n = a.shape[1]
     y, squares, sizes = _partial_sums(a, w)
     t2 = (a * a) @ (w * w).T
@@ -109,7 +114,8 @@ def _summation(a, w, b=0.0):
     R = np.maximum(R, squares)                                                      # partial sums that grow large and cancel
     R = np.maximum(R, (sizes + n * np.abs(b)) ** 2 / 16)                            # errors that lean one way: truncation, equal terms
     R = np.maximum(R, n * magnitude ** 2 / 48)                                      # partial sums of any other order
-    return y, t2, R
+    flushed = np.where(magnitude > 0, n * profile.tiny, 0.0)                        # each product may be flushed
+    return y, t2, profile.U * R + flushed ** 2
 
 
 def _incoming(profile, a, Va, w):
@@ -124,20 +130,35 @@ def _incoming(profile, a, Va, w):
     return np.maximum(np.maximum(V, (root @ w.T) ** 2), ((np.sign(a) * root) @ w.T) ** 2)
 
 
+def _flushed(profile, x):
+    """What is lost of each number where those below tiny are taken as 0."""
+    size = np.abs(x)
+    return np.where(size < profile.tiny, size, 0.0)
+
+
+def _lost_operands(profile, a, w):
+    """What a @ w.T loses where operands are flushed before they are multiplied; all in one direction."""
+    tiny_a, tiny_w = _flushed(profile, a), _flushed(profile, w)
+    if not tiny_a.any() and not tiny_w.any():
+        return 0.0
+    return tiny_a @ np.abs(w).T + np.abs(a) @ tiny_w.T
+
+
 def _dot(profile, a, Va, w, Vw=None, b=None):
     """a @ w.T without b, and the variance of a @ w.T + b, for a (rows, n), w (columns, n).  Vw None: exact weights."""
-    y, t2, R = _summation(a, w, 0.0 if b is None else b)
+    y, t2, adding = _summation(profile, a, w, 0.0 if b is None else b)
     V = Va @ (w * w).T                                                              # errors that came with the operands
     if Vw is not None:                                                              # a score: both operands come from a projection
         V = _incoming(profile, a, Va, w) + _incoming(profile, w, Vw, a).T + Va @ Vw.T
     V = V + 2 * profile.O * np.maximum(t2, y * y)                                   # short operands; y^2: all terms short by the same factor
-    V = V + profile.U * R
+    V = V + adding
     return y, V if b is None else V + profile.U * (y + b) ** 2                      # the addition of the bias itself
 
 
 def _affine(profile, x, Vx, w, b):
     """Value and variance of x @ w.T + b with exact parameters, before it is stored."""
     y, V = _dot(profile, x, Vx, w, None, b)
+    V = V + _lost_operands(profile, x, w) ** 2
     if b is None:
         return y, V
     return y + b, V + profile.T * y * y                                             # kernels that store the product, then add the bias
@@ -262,8 +283,9 @@ def _mix(profile, p, v, c, Vs, Vv, s, raw):
     V = np.zeros_like(c)
     for i in range(len(c)):
         V[i] = _mix_row(profile, p[i], v, c[i], Vs[i], Vv, s[i], raw[i])
-    _, t2, R = _summation(p, v.T)
-    V = V + 2 * profile.O * np.maximum(t2, c * c) + profile.U * R
+    _, t2, adding = _summation(profile, p, v.T)
+    V = V + 2 * profile.O * np.maximum(t2, c * c) + adding
+    V = V + (_flushed(profile, p) @ np.abs(v)) ** 2                                 # flushed weights all lose towards 0
     return V + _store(profile, c)
 
 
@@ -350,16 +372,18 @@ def _variances(stages, inputs, profile):
         V[name + "_proj"] = _projection(profile, x, w, b)
         V[name + "_heads"] = _heads(V[name + "_proj"], H, stages[name + "_heads"].shape[2])
 
-    Vq = V["q_heads"] + _store(profile, q)                                          # kernels store the scaled q once more
+    Vq = V["q_heads"] + _store(profile, q) + _flushed(profile, q) ** 2  # kernels store the scaled q once more
+    Vk = V["k_heads"] + _flushed(profile, np.where(np.isfinite(k), k, 0.0)) ** 2
     V["scores"] = np.zeros(s.shape)
     for n, h in np.ndindex(N, H):
-        V["scores"][n, h] = _scores(profile, q[n, h], Vq[n, h], k[n, h], V["k_heads"][n, h], raw[n, h])
+        V["scores"][n, h] = _scores(profile, q[n, h], Vq[n, h], k[n, h], Vk[n, h], raw[n, h])
     V["mask"] = _mask(profile, inputs, s.shape, S)
     V["masked_scores"] = _masked_scores(profile, V["scores"], V["mask"], np.asarray(stages["mask"], np.float64), s, D)
 
     m = s.max(-1, keepdims=True, initial=-np.inf)
     Vl = _normaliser(profile, s, m, p)
     Vs = _exponents(profile, s, m, V["masked_scores"])
+    Vs = np.where(~np.isneginf(s) & (_flushed(profile, p) > 0), Vs + 1.0, Vs)       # the whole weight may be lost
     p0, s0, raw0 = _unmasked(p, s, raw)
     common = np.zeros(s.shape)
     for n, h in np.ndindex(N, H):

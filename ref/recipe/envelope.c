@@ -26,12 +26,29 @@
 
 /* ---- project: y = x @ w_t + b, the weights exact ---- */
 
-/* Columns first to first + count - 1 of w_t, and of b. */
-struct weight { const double *w_t; size_t C, E, first, count; const double *b; };
+/* Columns first to first + count - 1 of w_t, and of b. tiny: a weight of them may become 0. */
+struct weight { const double *w_t; size_t C, E, first, count; const double *b; int tiny; };
 
-static struct weight weight(const struct array *w_t, const double *b)
+static struct weight weight(const struct array *w_t, const double *b, const struct units *u)
 {
-    return (struct weight){ w_t->v, w_t->shape[0], w_t->shape[1], 0, w_t->shape[1], b };
+    struct weight w = { w_t->v, w_t->shape[0], w_t->shape[1], 0, w_t->shape[1], b, 0 };
+
+    FOR(m, w_t->size) w.tiny |= flushed(u, w_t->v[m]) > 0;
+    return w;
+}
+
+/* Adds what is lost in one row where parameters or arguments become 0 before
+ * they are multiplied: all errors lean the same way. */
+static void lose_operands(double *V, const struct units *u, const double *x, const struct weight *weight)
+{
+    FOR(e, weight->count) {
+        double lost = 0;
+        FOR(c, weight->C) {
+            double a = x[c], w = weight->w_t[c * weight->E + weight->first + e];
+            lost += flushed(u, a) * fabs(w) + fabs(a) * flushed(u, w);
+        }
+        V[e] += lost * lost;
+    }
 }
 
 /* Adds the variance of each of the rows' results to V (rows,count). Vx: of x,
@@ -44,8 +61,10 @@ static void project(double *V, const struct units *u, const double *x, const dou
     FOR(t, rows) {
         double *out = V + t * n;
         struct sums_row s = sums_row(room, n);
+        int tiny = weight->tiny;
         FOR(c, C) {
             double a = x[t * C + c];
+            tiny |= flushed(u, a) > 0;
             const double *w = weight->w_t + c * weight->E + weight->first;
             sums_row_add(&s, n, a, w);
             if (Vx) FOR(e, n) out[e] += Vx[t * C + c] * w[e] * w[e];          /* errors of x, weighed */
@@ -59,6 +78,8 @@ static void project(double *V, const struct units *u, const double *x, const dou
                 out[e] += u->T * one.y * one.y;                               /* 16 bits: the product is stored before it */
             }
         }
+        if (tiny)
+            lose_operands(out, u, x + t * C, weight);
     }
 }
 
@@ -96,7 +117,7 @@ struct scratch {
     double *Vq, *Vs;         /* (D) (Sx) */
     double *k_t, *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): the keys of a head, transposed */
     double *keys;            /* (12,Sx) */
-    double *sums, *lean;     /* (5,E), and (6,D) or (E) */
+    double *sums, *lean;     /* (5,E), and (7,D) or (E) */
     double *mixed, *Vmixed;  /* (L,Ev) (L,D): value rows mixed before they are projected */
     double *u;               /* (Sx,E): what each value row of a head would add to the output */
 };
@@ -106,7 +127,7 @@ static void projections(struct array V[STAGES], struct scratch *w, const struct 
 {
     struct units u = units_of(p);
     size_t N = in->N, L = in->L, S = in->S;
-    struct weight q = weight(&t[Q_WEIGHT_T], t[Q_BIAS].v), k = weight(&t[K_WEIGHT_T], t[K_BIAS].v), v = weight(&t[V_WEIGHT_T], t[V_BIAS].v);
+    struct weight q = weight(&t[Q_WEIGHT_T], t[Q_BIAS].v, &u), k = weight(&t[K_WEIGHT_T], t[K_BIAS].v, &u), v = weight(&t[V_WEIGHT_T], t[V_BIAS].v, &u);
 
     project(V[Q_PROJ].v, &u, t[QUERY_ROWS].v, NULL, N * L, &q, 1, w->sums);
     project(V[K_PROJ].v, &u, t[KEY_ROWS].v, NULL, N * S, &k, 1, w->sums);
@@ -122,10 +143,10 @@ static void projections(struct array V[STAGES], struct scratch *w, const struct 
  * operand rounds the same for all of them, and equal rows err equally. But a
  * mix of projected rows is the projection of the mixed row, whose error bounds
  * what is common. */
-static void mix_first(struct scratch *w, const struct array t[STAGES], const struct mha_in *in, const struct units *u, size_t n, size_t h)
+static void mix_first(struct scratch *w, const struct array t[STAGES], const struct mha_in *in, const struct units *u,
+                      struct weight v, size_t n, size_t h)
 {
     size_t H = in->H, L = in->L, S = in->S, C = in->Ev, Sx = t[SCORES].shape[3], D = in->E / H;
-    struct weight v = weight(&t[V_WEIGHT_T], t[V_BIAS].v);
 
     v.first = h * D;
     v.count = D;
@@ -187,17 +208,20 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
     struct units u = units_of(p);
     size_t N = in->N, H = in->H, L = in->L, E = in->E, Sx = t[SCORES].shape[3], D = E / H;
 
+    struct weight v = weight(&t[V_WEIGHT_T], t[V_BIAS].v, &u);
+
     mask(&V[MASK], &u, in);
     FOR(n, N) FOR(h, H) {
         size_t head = n * H + h, k = head * Sx * D;
         FOR(j, Sx) FOR(d, D) {
             w->k_t[d * Sx + j] = finite_or_0(t[K_HEADS].v[k + j * D + d]);
-            w->Vk_t[d * Sx + j] = V[K_HEADS].v[k + j * D + d];
+            double lost = flushed(&u, w->k_t[d * Sx + j]);
+            w->Vk_t[d * Sx + j] = V[K_HEADS].v[k + j * D + d] + lost * lost;
             w->sigma_k_t[d * Sx + j] = sqrt(w->Vk_t[d * Sx + j]);
             w->turned_k_t[d * Sx + j] = w->k_t[d * Sx + j] == 0 ? 0 : copysign(w->sigma_k_t[d * Sx + j], w->k_t[d * Sx + j]);
         }
         if (scope == SCOPE_LAYER) {
-            mix_first(w, t, in, &u, n, h);
+            mix_first(w, t, in, &u, v, n, h);
             through_output(w->u, t, head, h);
         }
         FOR(i, L) {
@@ -210,7 +234,10 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
                 .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
                 .Vc = w->Vc + m, .Vq = w->Vq, .Vs = w->Vs, .sums = w->sums, .lean = w->lean, .keys = w->keys,
             };
-            FOR(d, D) r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]);      /* kernels store the scaled q once more */
+            FOR(d, D) {
+                double lost = flushed(&u, r.q[d]);
+                r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]) + lost * lost;    /* kernels store the scaled q once more */
+            }
             row_walk(&r, &u, p);
             if (scope == SCOPE_LAYER)
                 weights_through_output(V[OUTPUT].v + (n * L + i) * E, &r, &t[OUT_WEIGHT_T], h, w->u, w->sums);
@@ -226,7 +253,7 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
 {
     struct units u = units_of(p);
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H;
-    struct weight out = weight(&t[OUT_WEIGHT_T], in->out_proj_bias);
+    struct weight out = weight(&t[OUT_WEIGHT_T], in->out_proj_bias, &u);
 
     project(V[OUTPUT].v, &u, t[MERGED].v, w->Vc, N * L, &out, 1, w->sums);
     FOR(n, N) FOR(i, L) FOR(h, H) {
@@ -279,7 +306,7 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
     struct scratch w = {
         .Vl = numbers(N * H, L), .Vc = numbers(N * L, E), .Vq = numbers(D, 1), .Vs = numbers(Sx, 1),
-        .sums = numbers(5, E), .lean = numbers(6, E), .mixed = numbers(L, in->Ev), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
+        .sums = numbers(5, E), .lean = numbers(7, E), .mixed = numbers(L, in->Ev), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
         .k_t = numbers(D, Sx), .Vk_t = numbers(D, Sx), .sigma_k_t = numbers(D, Sx), .turned_k_t = numbers(D, Sx), .keys = numbers(12, Sx),
     };
     int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u && w.k_t && w.Vk_t && w.sigma_k_t && w.turned_k_t && w.keys;

@@ -84,6 +84,8 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
         r->Vs[j] = masked(r, j) ? 0 : r->Vms[j] + 2 * u->U * shift * shift;   /* the argument of exp is rounded, and scaled to base 2 */
         if (masked(r, j))
             continue;
+        if (flushed(u, r->p[j]) > 0)
+            r->Vs[j] += 1;                                                    /* the whole weight may be lost */
         mean += r->p[j] * r->p[j] * r->Vs[j];
         r->mean_ms += r->p[j] * r->ms[j];
         r->mean_sc += r->p[j] * finite_or_0(r->sc[j]);
@@ -126,9 +128,10 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
     size_t D = r->D, Sx = r->Sx;
     double *restrict scale = r->lean, *restrict scale_sc = r->lean + D, *restrict off = r->lean + 2 * D, *restrict Vc = r->Vc;
     double *res_p = r->lean + 3 * D, *res_v = r->lean + 4 * D, *res_s = r->lean + 5 * D;
+    double *restrict lost = r->lean + 6 * D;
     struct sums_row sums = sums_row(r->sums, D);
 
-    FOR(d, 6 * D) r->lean[d] = 0;
+    FOR(d, 7 * D) r->lean[d] = 0;
     FOR(j, Sx) {
         double p = r->p[j], ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc;
         const double *restrict v = r->v + j * D, *restrict Vv = r->Vv + j * D;
@@ -147,6 +150,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
             scale[d] += p * ms * off[d];
             scale_sc[d] += p * sc * off[d];
         }
+        if (flushed(u, p) > 0) FOR(d, D) lost[d] += p * fabs(v[d]);           /* such weights all lose towards 0 */
         if (pr->smallest > 0) FOR(d, D) {
             res_p[d] += residue(pr, p) * off[d];
             res_v[d] += p * residue(pr, v[d]);
@@ -157,6 +161,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
         double s = MAX(fabs(scale[d]), fabs(scale_sc[d]));
         struct sums one = sums_row_at(&sums, d);
         Vc[d] += 2 * MAX(u->U, u->O) * s * s;                                                      /* an error in the scale is common to all keys */
+        Vc[d] += lost[d] * lost[d];                                                                /* weights that became 0 */
         Vc[d] += res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d];                  /* equal numbers round alike */
         Vc[d] += summed(u, &one, (double)Sx, 0) + store(u, r->c[d]);
     }

@@ -17,7 +17,7 @@ struct row {
     double *Vs;                                 /* (Sx), as the softmax sees it */
     double Vl;                                  /* relative, of the normaliser: common to the row */
     double mean_ms, mean_sc, mean_res;          /* over the keys, weighted by p: scores, and what storing them loses */
-    double *sums, *lean, *keys;                 /* room: (5,D) (6,D) (12,Sx) */
+    double *sums, *lean, *keys;                 /* room: (5,D) (7,D) (12,Sx) */
 };
 
 /* A masked key has no weight, and no error. */

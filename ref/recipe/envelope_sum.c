@@ -5,7 +5,8 @@
 
 struct units units_of(const struct profile *p)
 {
-    return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->floor };
+    return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->floor,
+                           fmin(p->floor, profiles[PROFILE_FLOAT32].floor) };    /* 16-bit types accumulate in float32 */
 }
 
 double store(const struct units *u, double y)
@@ -58,8 +59,11 @@ static double rounding(const struct sums *s, double count, double b)
     return fmax(fmax(any, natural), fmax(lean, order));
 }
 
-/* Terms that are rounded products of rounded operands, then summed. */
+/* Terms that are rounded products of rounded operands, then summed. Any of them
+ * may be so small that it becomes 0. */
 double summed(const struct units *u, const struct sums *s, double count, double b)
 {
-    return 2 * u->O * fmax(s->terms2, s->y * s->y) + u->U * rounding(s, count, b);
+    double lost = s->size > 0 ? count * u->tiny : 0;
+
+    return 2 * u->O * fmax(s->terms2, s->y * s->y) + u->U * rounding(s, count, b) + lost * lost;
 }

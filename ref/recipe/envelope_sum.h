@@ -8,10 +8,18 @@
 #include "array.h"
 #include "profile.h"
 
-/* A third of the squared roundoffs: of the accumulator, of storage, of operands. */
-struct units { double U, T, O, floor; };
+/* A third of the squared roundoffs: of the accumulator, of storage, of operands.
+ * tiny: a number below it may become 0. */
+struct units { double U, T, O, floor, tiny; };
 
 struct units units_of(const struct profile *p);
+
+/* What is lost where a number below tiny is taken as 0: its size, else 0. */
+static inline double flushed(const struct units *u, double x)
+{
+    double size = fabs(x);
+    return size < u->tiny ? size : 0;
+}
 
 /* The variance of a number that is rounded to 16 bits on its way to memory. */
 double store(const struct units *u, double y);

@@ -198,6 +198,44 @@ Test(envelope, equal_values_do_not_feel_the_scores)
     done();
 }
 
+Test(envelope, a_flushed_weight_takes_its_value_along)
+{
+    struct tiny a = one_channel(2);
+    double key[2] = { 0, -18 }, value[2] = { 0, 1000 };              /* scores 2.5 and -87.5 */
+    point(&a);
+    a.b[2] = 0;
+    a.in.key = key;
+    a.in.value = value;
+    walk(&a.in, "float32");
+    double c = t[HEAD_OUTPUTS].v[0], floor = profile_named("float32")->floor;
+    cr_assert_lt(t[ATTN_WEIGHTS].v[1], 0x1p-126);
+    cr_assert_gt(c, 10 * floor);                                      /* 0 instead of it: not a matter of the floor */
+    cr_assert_lt(c, ENVELOPE_SIGMAS * sigma[HEAD_OUTPUTS].v[0]);
+    cr_assert_lt(2 * c, ENVELOPE_SIGMAS * sigma[OUTPUT].v[0]);
+    cr_assert_lt(sigma[HEAD_OUTPUTS].v[0], 2 * c);                    /* and no more than that */
+    done();
+}
+
+Test(envelope, a_flushed_operand_loses_its_product)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    a.in.in_proj_bias = NULL;
+    a.x[0] = 0x1p-130;
+    a.w[0] = 0x1p100;
+    walk(&a.in, "float32");
+    near(sigma[Q_PROJ].v[0], sqrt(U32 * 0x1p-60 + 0x1p-60));
+    a.x[0] = 0x1p-120;                                                /* no number that is flushed */
+    done();
+    walk(&a.in, "float32");
+    near(sigma[Q_PROJ].v[0], sqrt(U32 * 0x1p-40));
+    a.x[0] = 0;                                                       /* nothing to lose */
+    done();
+    walk(&a.in, "float32");
+    cr_assert_eq(sigma[Q_PROJ].v[0], 0);
+    done();
+}
+
 Test(envelope, a_long_sum_that_cancels)
 {
     enum { n = 64 };
