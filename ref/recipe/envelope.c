@@ -17,69 +17,79 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "envelope_row.h"
+#include "two_speeds.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
-#define MAX(a, b) fmax(a, b)
 
-/* ---- project: y = x @ w_t + b, the weights exact ---- */
+/* ---- y = x @ w + b ---- */
 
-/* Columns first to first + count - 1 of w_t, and of b. tiny: a weight of them may become 0. */
-struct weight { const double *w_t; size_t C, E, first, count; const double *b; int tiny; };
-
-static struct weight weight(const struct array *w_t, const double *b, const struct units *u)
+/* Columns first to first + n - 1 of a weight. */
+static struct matrix columns(const struct array *w_t, size_t first, size_t n)
 {
-    struct weight w = { w_t->v, w_t->shape[0], w_t->shape[1], 0, w_t->shape[1], b, 0 };
-
-    FOR(m, w_t->size) w.tiny |= flushed(u, w_t->v[m]) > 0;
-    return w;
+    return (struct matrix){ w_t->v + first, w_t->shape[0], n, w_t->shape[1] };
 }
 
-/* Adds what is lost in one row where parameters or arguments become 0 before
- * they are multiplied: all errors lean the same way. */
-static void lose_operands(double *V, const struct units *u, const double *x, const struct weight *weight)
+/* Adds to V (rows,n) what the sums lose; the rows of V are wide apart. */
+static void sums(double *V, size_t wide, const struct units *u, const double *x, size_t rows, const struct matrix *w, double *strip)
 {
-    FOR(e, weight->count) {
-        double lost = 0;
-        FOR(c, weight->C) {
-            double a = x[c], w = weight->w_t[c * weight->E + weight->first + e];
-            lost += flushed(u, a) * fabs(w) + fabs(a) * flushed(u, w);
+    static const double none[STRIP];
+    double sum[STRIP], y[STRIP];
+
+    for (size_t first = 0; first < w->n; first += STRIP) {
+        size_t width = strip_take(strip, w, first);
+        FOR(t, rows) {
+            strip_sum(sum, y, u, x + t * w->C, strip, w->C, none);
+            FOR(e, width) V[t * wide + first + e] += sum[e];
         }
-        V[e] += lost * lost;
     }
 }
 
-/* Adds the variance of each of the rows' results to V (rows,count). Vx: of x,
- * NULL where x is exact. stored: 16 bits keep the result. */
-static void project(double *V, const struct units *u, const double *x, const double *Vx, size_t rows,
-                    const struct weight *weight, int stored, double *room)
+/* The same for a weight w and a bias b (n), or NULL, which are exact.
+ * stored: 16 bits keep the result. */
+static void project(double *V, size_t wide, const struct units *u, const double *x, size_t rows,
+                    const struct matrix *w, const double *bias, int stored, double *strip)
 {
-    size_t C = weight->C, n = weight->count;
+    double sum[STRIP], y[STRIP];
 
-    FOR(t, rows) {
-        double *out = V + t * n;
-        struct sums_row s = sums_row(room, n);
-        int tiny = weight->tiny;
-        FOR(c, C) {
-            double a = x[t * C + c];
-            tiny |= flushed(u, a) > 0;
-            const double *w = weight->w_t + c * weight->E + weight->first;
-            sums_row_add(&s, n, a, w);
-            if (Vx) FOR(e, n) out[e] += Vx[t * C + c] * w[e] * w[e];          /* errors of x, weighed */
-        }
-        FOR(e, n) {
-            struct sums one = sums_row_at(&s, e);
-            double bias = weight->b ? weight->b[weight->first + e] : 0, y = one.y + bias;
-            out[e] += summed(u, &one, (double)C, bias) + (stored ? store(u, y) : 0);
-            if (weight->b) {
-                out[e] += u->U * y * y;                                       /* one more addition */
-                out[e] += u->T * one.y * one.y;                               /* 16 bits: the product is stored before it */
+    for (size_t first = 0; first < w->n; first += STRIP) {
+        size_t width = strip_take(strip, w, first);
+        double b[STRIP] = { 0 };
+        if (bias) FOR(e, width) b[e] = bias[first + e];
+        FOR(t, rows) {
+            strip_sum(sum, y, u, x + t * w->C, strip, w->C, b);
+            if (bias) FOR(e, STRIP) {
+                double yb = y[e] + b[e];
+                sum[e] += u->U * yb * yb                                      /* one more addition */
+                        + u->T * y[e] * y[e];                                 /* 16 bits: the product is stored before it */
             }
+            if (stored) FOR(e, STRIP) sum[e] += store(u, y[e] + b[e]);
+            FOR(e, width) V[t * wide + first + e] += sum[e];
         }
-        if (tiny)
-            lose_operands(out, u, x + t * C, weight);
+    }
+}
+
+TWO_SPEEDS
+static int any_flushed(const struct units *u, const double *x, size_t count)
+{
+    size_t found = 0;
+    double tiny = u->tiny;
+
+    FOR(m, count) found += (fabs(x[m]) < tiny) & (x[m] != 0);
+    return found > 0;
+}
+
+/* Adds what a projection loses where operands become 0: all errors lean the same way. lost (n) */
+static void lose_operands(double *V, size_t wide, const struct units *u, const double *x, size_t rows, const struct matrix *w, double *lost)
+{
+    int tiny = any_flushed(u, x, rows * w->C);
+
+    FOR(c, w->C) tiny |= any_flushed(u, w->w + c * w->stride, w->n);
+    if (tiny) FOR(t, rows) {
+        FOR(e, w->n) lost[e] = 0;
+        row_add_lost(lost, u, x + t * w->C, w);
+        FOR(e, w->n) V[t * wide + e] += lost[e] * lost[e];
     }
 }
 
@@ -115,23 +125,32 @@ struct scratch {
     double *Vl;              /* (N,H,L): of the normalisers */
     double *Vc;              /* (N,L,E): of the mixed values, without the normalisers' part */
     double *Vq, *Vs;         /* (D) (Sx) */
-    double *k_t, *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): the keys of a head, transposed */
-    double *keys;            /* (12,Sx) */
-    double *sums, *lean;     /* (5,E), and (7,D) or (E) */
-    double *mixed, *Vmixed;  /* (L,Ev) (L,D): value rows mixed before they are projected */
-    double *u;               /* (Sx,E): what each value row of a head would add to the output */
+    double *k;               /* (Sx,D): the keys of a head */
+    double *k_t, *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): the same, transposed */
+    double *v, *res_v;       /* (Sx,D): the values of a head, and what storing them loses */
+    double *p;               /* (L,Sx): the weights of a head, 0 where masked */
+    double *moved, *apart;   /* (L,Sx) (L,D): see struct row */
+    double *keys, *lean;     /* (7,Sx) (6,D) */
+    double *mixed;           /* (L,Ev): value rows mixed before they are projected */
+    double *added;           /* (Sx,E): what each value row of a head would add to the output */
+    double *row;             /* (3,E) */
+    double *strip;           /* of a matrix with E, Ek, Ev or Sx rows */
 };
 
-static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                        const struct mha_in *in, const struct profile *p)
+static void projection(struct array *V, struct scratch *w, const struct units *u, const struct array *x, const struct array *w_t, const double *b)
 {
-    struct units u = units_of(p);
-    size_t N = in->N, L = in->L, S = in->S;
-    struct weight q = weight(&t[Q_WEIGHT_T], t[Q_BIAS].v, &u), k = weight(&t[K_WEIGHT_T], t[K_BIAS].v, &u), v = weight(&t[V_WEIGHT_T], t[V_BIAS].v, &u);
+    size_t E = w_t->shape[1], rows = x->shape[0] * x->shape[1];
+    struct matrix m = columns(w_t, 0, E);
 
-    project(V[Q_PROJ].v, &u, t[QUERY_ROWS].v, NULL, N * L, &q, 1, w->sums);
-    project(V[K_PROJ].v, &u, t[KEY_ROWS].v, NULL, N * S, &k, 1, w->sums);
-    project(V[V_PROJ].v, &u, t[VALUE_ROWS].v, NULL, N * S, &v, 1, w->sums);
+    project(V->v, E, u, x->v, rows, &m, b, 1, w->strip);
+    lose_operands(V->v, E, u, x->v, rows, &m, w->row);
+}
+
+static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES], const struct units *u)
+{
+    projection(&V[Q_PROJ], w, u, &t[QUERY_ROWS], &t[Q_WEIGHT_T], t[Q_BIAS].v);
+    projection(&V[K_PROJ], w, u, &t[KEY_ROWS], &t[K_WEIGHT_T], t[K_BIAS].v);
+    projection(&V[V_PROJ], w, u, &t[VALUE_ROWS], &t[V_WEIGHT_T], t[V_BIAS].v);
     split_heads(&V[Q_HEADS], &V[Q_PROJ]);
     split_heads(&V[K_HEADS], &V[K_PROJ]);
     split_heads(&V[V_HEADS], &V[V_PROJ]);
@@ -139,139 +158,120 @@ static void projections(struct array V[STAGES], struct scratch *w, const struct 
         FOR(m, V[s].size) V[s].v[m] = finite_or_0(V[s].v[m]);
 }
 
+/* What every row of head h of item n sees. */
+static void take_head(struct scratch *w, const struct array V[STAGES], const struct array t[STAGES], const struct units *u,
+                      const struct profile *p, size_t head)
+{
+    size_t L = t[SCORES].shape[2], Sx = t[SCORES].shape[3], D = t[K_HEADS].shape[3];
+    const double *k = t[K_HEADS].v + head * Sx * D, *v = t[V_HEADS].v + head * Sx * D, *Vk = V[K_HEADS].v + head * Sx * D;
+    const double *ms = t[MASKED_SCORES].v + head * L * Sx, *weights = t[ATTN_WEIGHTS].v + head * L * Sx;
+
+    FOR(j, Sx) FOR(d, D) {
+        double x = finite_or_0(k[j * D + d]), lost = flushed(u, x), V_k = Vk[j * D + d] + lost * lost, sigma = sqrt(V_k);
+        w->k[j * D + d] = w->k_t[d * Sx + j] = x;
+        w->Vk_t[d * Sx + j] = V_k;
+        w->sigma_k_t[d * Sx + j] = sigma;
+        w->turned_k_t[d * Sx + j] = x > 0 ? sigma : x < 0 ? -sigma : 0;
+        w->v[j * D + d] = finite_or_0(v[j * D + d]);
+    }
+    if (p->smallest > 0) FOR(m, Sx * D) w->res_v[m] = residue(p, w->v[m]);
+    FOR(m, L * Sx) w->p[m] = ms[m] == -INFINITY ? 0 : weights[m];
+}
+
 /* What value rows have in common does not average out in the mix: a weight's
  * operand rounds the same for all of them, and equal rows err equally. But a
  * mix of projected rows is the projection of the mixed row, whose error bounds
  * what is common. */
-static void mix_first(struct scratch *w, const struct array t[STAGES], const struct mha_in *in, const struct units *u,
-                      struct weight v, size_t n, size_t h)
+static void mix_first(double *Vc, struct scratch *w, const struct array t[STAGES], const struct mha_in *in, const struct units *u, size_t n, size_t h)
 {
-    size_t H = in->H, L = in->L, S = in->S, C = in->Ev, Sx = t[SCORES].shape[3], D = in->E / H;
+    size_t L = in->L, S = in->S, C = in->Ev, E = in->E, Sx = t[SCORES].shape[3], D = E / in->H;
+    const double *x = t[VALUE_ROWS].v + n * S * C;
+    struct matrix m = columns(&t[V_WEIGHT_T], h * D, D);
 
-    v.first = h * D;
-    v.count = D;
-    FOR(m, L * C) w->mixed[m] = 0;
-    FOR(m, L * D) w->Vmixed[m] = 0;
+    FOR(a, L * C) w->mixed[a] = 0;
     FOR(i, L) FOR(j, S) {
-        size_t m = ((n * H + h) * L + i) * Sx + j;
-        double *restrict y = w->mixed + i * C, p = t[ATTN_WEIGHTS].v[m];
-        const double *restrict x = t[VALUE_ROWS].v + (n * S + j) * C;
-        if (t[MASKED_SCORES].v[m] != -INFINITY) FOR(c, C) y[c] += p * x[c];
+        struct matrix row = { x + j * C, 1, C, C };
+        if (w->p[i * Sx + j] != 0)                                            /* a masked row may hold NaN */
+            row_add(w->mixed + i * C, w->p + i * Sx + j, &row);
     }
-    project(w->Vmixed, u, w->mixed, NULL, L, &v, 0, w->sums);
-    FOR(i, L) FOR(d, D) w->Vc[(n * L + i) * in->E + h * D + d] += w->Vmixed[i * D + d];
+    project(Vc, E, u, w->mixed, L, &m, t[V_BIAS].v ? t[V_BIAS].v + h * D : NULL, 0, w->strip);
+    lose_operands(Vc, E, u, w->mixed, L, &m, w->row);
 }
 
-/* u_je: what value row j of the head would add to output e. */
-static void through_output(double *u, const struct array t[STAGES], size_t head, size_t h)
+/* What moves all channels of a head together adds up before it is squared: an
+ * error of the normaliser, and an error of one weight. Of the latter the
+ * channels have had their share, as if they moved apart; where together they
+ * move an output further than that, the difference counts. */
+static void through_output(double *Vout, struct scratch *w, const struct array *w_t, const double *c, const double *Vl,
+                           size_t h, size_t L, size_t Sx, size_t D)
 {
-    size_t Sx = t[V_HEADS].shape[2], D = t[V_HEADS].shape[3], E = t[OUT_WEIGHT_T].shape[1];
+    size_t E = w_t->shape[1];
+    double *mean = w->row, *together = w->row + E, *apart = w->row + 2 * E;
+    struct matrix out = { w_t->v + h * D * E, D, E, E }, added = { w->added, Sx, E, E };
 
-    FOR(m, Sx * E) u[m] = 0;
-    FOR(j, Sx) FOR(d, D) {
-        double v = t[V_HEADS].v[(head * Sx + j) * D + d];
-        double *restrict y = u + j * E;
-        const double *restrict w = t[OUT_WEIGHT_T].v + (h * D + d) * E;
-        FOR(e, E) y[e] += v * w[e];
+    FOR(m, Sx * E) w->added[m] = 0;
+    FOR(j, Sx) row_add(w->added + j * E, w->v + j * D, &out);
+    FOR(i, L) {
+        FOR(e, 3 * E) w->row[e] = 0;
+        row_add(mean, c + i * D, &out);
+        row_add_spread(together, w->moved + i * Sx, &added, mean);
+        row_add_squares(apart, w->apart + i * D, &out);
+        FOR(e, E) Vout[i * E + e] += Vl[i] * mean[e] * mean[e] + larger(together[e] - apart[e], 0);
     }
-}
-
-/* An error of one weight moves all channels of its head. Where that adds up in
- * an output to more than independent channels would, the difference counts. */
-static void weights_through_output(double *Vout, const struct row *r, const struct array *w_t, size_t h, const double *u, double *room)
-{
-    size_t D = r->D, E = w_t->shape[1];
-    double *restrict mean = room, *restrict together = room + E;
-
-    FOR(e, 2 * E) room[e] = 0;
-    FOR(d, D) FOR(e, E) mean[e] += r->c[d] * w_t->v[(h * D + d) * E + e];
-    FOR(j, r->Sx) {
-        double V = masked(r, j) ? 0 : r->p[j] * r->p[j] * r->Vs[j];
-        const double *restrict x = u + j * E;
-        if (V > 0) FOR(e, E) together[e] += V * (x[e] - mean[e]) * (x[e] - mean[e]);
-    }
-    FOR(d, D) {
-        double apart = 0;
-        const double *restrict w = w_t->v + (h * D + d) * E;
-        FOR(j, r->Sx) if (!masked(r, j)) {
-            double off = r->v[j * D + d] - r->c[d];
-            apart += r->p[j] * r->p[j] * r->Vs[j] * off * off;
-        }
-        FOR(e, E) together[e] -= w[e] * w[e] * apart;
-    }
-    FOR(e, E) if (together[e] > 0) Vout[e] += together[e];
 }
 
 static void core(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                 const struct mha_in *in, const struct profile *p, enum scope scope)
+                 const struct mha_in *in, const struct profile *p, const struct units *u, enum scope scope)
 {
-    struct units u = units_of(p);
     size_t N = in->N, H = in->H, L = in->L, E = in->E, Sx = t[SCORES].shape[3], D = E / H;
 
-    struct weight v = weight(&t[V_WEIGHT_T], t[V_BIAS].v, &u);
-
-    mask(&V[MASK], &u, in);
+    mask(&V[MASK], u, in);
     FOR(n, N) FOR(h, H) {
-        size_t head = n * H + h, k = head * Sx * D;
-        FOR(j, Sx) FOR(d, D) {
-            w->k_t[d * Sx + j] = finite_or_0(t[K_HEADS].v[k + j * D + d]);
-            double lost = flushed(&u, w->k_t[d * Sx + j]);
-            w->Vk_t[d * Sx + j] = V[K_HEADS].v[k + j * D + d] + lost * lost;
-            w->sigma_k_t[d * Sx + j] = sqrt(w->Vk_t[d * Sx + j]);
-            w->turned_k_t[d * Sx + j] = w->k_t[d * Sx + j] == 0 ? 0 : copysign(w->sigma_k_t[d * Sx + j], w->k_t[d * Sx + j]);
-        }
-        if (scope == SCOPE_LAYER) {
-            mix_first(w, t, in, &u, v, n, h);
-            through_output(w->u, t, head, h);
-        }
+        size_t head = n * H + h, keys = head * Sx * D, rows = head * L * D, scores = head * L * Sx;
+        double *Vc = w->Vc + n * L * E + h * D;
+        struct matrix k = { w->k_t, D, Sx, Sx }, v = { w->v, Sx, D, D };
+        take_head(w, V, t, u, p, head);
+        if (scope == SCOPE_LAYER)
+            mix_first(Vc, w, t, in, u, n, h);
+        sums(V[SCORES].v + scores, Sx, u, t[Q_HEADS].v + rows, L, &k, w->strip);
+        sums(Vc, E, u, w->p, L, &v, w->strip);
         FOR(i, L) {
-            size_t q = (head * L + i) * D, s = (head * L + i) * Sx, m = (n * L + i) * E + h * D;
+            size_t q = rows + i * D, s = scores + i * Sx;
             struct row r = {
-                .Sx = Sx, .D = D, .q = t[Q_HEADS].v + q, .k_t = w->k_t, .v = t[V_HEADS].v + k,
+                .Sx = Sx, .D = D, .q = t[Q_HEADS].v + q, .k = w->k, .k_t = w->k_t, .v = w->v,
                 .mask = t[MASK].v + s, .sc = t[SCORES].v + s, .ms = t[MASKED_SCORES].v + s,
-                .p = t[ATTN_WEIGHTS].v + s, .c = t[HEAD_OUTPUTS].v + q,
-                .Vk_t = w->Vk_t, .sigma_k_t = w->sigma_k_t, .turned_k_t = w->turned_k_t, .Vv = V[V_HEADS].v + k, .Vmask = V[MASK].v + s,
-                .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
-                .Vc = w->Vc + m, .Vq = w->Vq, .Vs = w->Vs, .sums = w->sums, .lean = w->lean, .keys = w->keys,
+                .p = w->p + i * Sx, .c = t[HEAD_OUTPUTS].v + q,
+                .Vk_t = w->Vk_t, .sigma_k_t = w->sigma_k_t, .turned_k_t = w->turned_k_t, .Vv = V[V_HEADS].v + keys, .Vmask = V[MASK].v + s,
+                .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
+                .Vc = Vc + i * E, .Vq = w->Vq, .Vs = w->Vs, .moved = w->moved + i * Sx, .apart = w->apart + i * D, .lean = w->lean, .keys = w->keys,
             };
             FOR(d, D) {
-                double lost = flushed(&u, r.q[d]);
-                r.Vq[d] = V[Q_HEADS].v[q + d] + store(&u, r.q[d]) + lost * lost;    /* kernels store the scaled q once more */
+                double lost = flushed(u, r.q[d]);
+                r.Vq[d] = V[Q_HEADS].v[q + d] + store(u, r.q[d]) + lost * lost;    /* kernels store the scaled q once more */
             }
-            row_walk(&r, &u, p);
-            if (scope == SCOPE_LAYER)
-                weights_through_output(V[OUTPUT].v + (n * L + i) * E, &r, &t[OUT_WEIGHT_T], h, w->u, w->sums);
+            row_walk(&r, u, p);
             w->Vl[head * L + i] = r.Vl;
-            FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = V[MERGED].v[m + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
+            FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
         }
+        through_output(V[OUTPUT].v + n * L * E, w, &t[OUT_WEIGHT_T], t[HEAD_OUTPUTS].v + rows, w->Vl + head * L, h, L, Sx, D);
     }
 }
 
-/* An error of the normaliser moves all channels of its head together. */
 static void output(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                   const struct mha_in *in, const struct profile *p)
+                   const struct mha_in *in, const struct units *u)
 {
-    struct units u = units_of(p);
-    size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H;
-    struct weight out = weight(&t[OUT_WEIGHT_T], in->out_proj_bias, &u);
+    size_t E = in->E;
+    struct matrix out = columns(&t[OUT_WEIGHT_T], 0, E);
 
-    project(V[OUTPUT].v, &u, t[MERGED].v, w->Vc, N * L, &out, 1, w->sums);
-    FOR(n, N) FOR(i, L) FOR(h, H) {
-        const double *c = t[MERGED].v + (n * L + i) * E + h * D, *w_t = t[OUT_WEIGHT_T].v + h * D * E;
-        double Vl = w->Vl[(n * H + h) * L + i];
-        double *head = w->lean;                                               /* (E): what this head adds to each output */
-        FOR(e, E) head[e] = 0;
-        FOR(d, D) FOR(e, E) head[e] += c[d] * w_t[d * E + e];
-        FOR(e, E) V[OUTPUT].v[(n * L + i) * E + e] += Vl * head[e] * head[e];
-    }
+    projection(&V[OUTPUT], w, u, &t[MERGED], &t[OUT_WEIGHT_T], in->out_proj_bias);
+    FOR(i, in->N * in->L) row_add_squares(V[OUTPUT].v + i * E, w->Vc + i * E, &out);    /* errors that came with the heads */
 }
 
 /* The weights of several heads are independent, unless equal heads truncate
  * their operands alike; their normalisers may lean the same way. Takes the weights without the normalisers' part, and adds it. */
 static void average(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                    const struct mha_in *in, const struct profile *p)
+                    const struct mha_in *in, const struct units *u)
 {
-    struct units u = units_of(p);
     size_t N = in->N, H = in->H, L = in->L, Sx = t[SCORES].shape[3];
 
     FOR(n, N) FOR(i, L) FOR(j, Sx) {
@@ -279,18 +279,43 @@ static void average(struct array V[STAGES], struct scratch *w, const struct arra
         size_t open = 0;
         FOR(h, H) {
             size_t m = ((n * H + h) * L + i) * Sx + j;
-            double pw = t[ATTN_WEIGHTS].v[m], Vl = w->Vl[(n * H + h) * L + i];
+            double pw = t[ATTN_WEIGHTS].v[m], Vl = w->Vl[(n * H + h) * L + i], Vp = V[ATTN_WEIGHTS].v[m];
             if (t[MASKED_SCORES].v[m] == -INFINITY)
                 continue;
-            own += V[ATTN_WEIGHTS].v[m];
-            alike += sqrt(V[ATTN_WEIGHTS].v[m]);
+            own += Vp;
+            if (u->O > 0)
+                alike += sqrt(Vp);
             common += pw * sqrt(Vl);
             V[ATTN_WEIGHTS].v[m] += pw * pw * Vl;
             open++;
         }
-        V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = ((u.O > 0 ? alike * alike : own) + common * common) / (double)(H * H)
-            + u.U * mean * mean * (double)(H + 1) + (open ? store(&u, mean) : 0);
+        V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = ((u->O > 0 ? alike * alike : own) + common * common) / (double)(H * H)
+            + u->U * mean * mean * (double)(H + 1) + (open ? store(u, mean) : 0);
     }
+}
+
+/* These round; the others only rearrange numbers, most of them exact, and their sigma stays 0. */
+static const enum mha_stage rounding[] = { Q_PROJ, K_PROJ, V_PROJ, MASK, SCORES, MASKED_SCORES, ATTN_WEIGHTS, HEAD_OUTPUTS, OUTPUT,
+                                           ATTN_WEIGHTS_MEAN };
+static const enum mha_stage rearranging[] = { Q_HEADS, K_HEADS, V_HEADS };
+
+TWO_SPEEDS
+static void root(struct array *V, const struct array *t)
+{
+    FOR(m, V->size) {
+        double v = V->v[m], size = fabs(t->v[m]);
+        V->v[m] = (size < INFINITY) & (v >= 0) ? sqrt(v) : 0;                 /* 0 where the stage is not finite */
+    }
+}
+
+/* From variances to sigma. */
+static void roots(struct array V[STAGES], const struct array t[STAGES])
+{
+    size_t N = t[MERGED].shape[0], L = t[MERGED].shape[1], E = t[MERGED].shape[2], H = t[HEAD_OUTPUTS].shape[1], D = t[HEAD_OUTPUTS].shape[3];
+
+    FOR(k, sizeof rounding / sizeof *rounding) root(&V[rounding[k]], &t[rounding[k]]);
+    FOR(k, sizeof rearranging / sizeof *rearranging) split_heads(&V[rearranging[k]], &V[rearranging[k] - Q_HEADS + Q_PROJ]);
+    FOR(n, N) FOR(h, H) FOR(i, L) FOR(d, D) V[MERGED].v[(n * L + i) * E + h * D + d] = V[HEAD_OUTPUTS].v[((n * H + h) * L + i) * D + d];
 }
 
 static double *numbers(size_t a, size_t b)
@@ -300,28 +325,43 @@ static double *numbers(size_t a, size_t b)
     return calloc(n ? n : 1, sizeof(double));
 }
 
+static void clear(struct array *V)
+{
+    FOR(m, V->size) V->v[m] = 0;
+}
+
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 const char *envelope(struct array V[STAGES], const struct array t[STAGES],
                      const struct mha_in *in, const struct profile *p, enum scope scope)
 {
+    struct units u = units_of(p);
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
     struct scratch w = {
         .Vl = numbers(N * H, L), .Vc = numbers(N * L, E), .Vq = numbers(D, 1), .Vs = numbers(Sx, 1),
-        .sums = numbers(5, E), .lean = numbers(7, E), .mixed = numbers(L, in->Ev), .Vmixed = numbers(L, D), .u = numbers(Sx, E),
-        .k_t = numbers(D, Sx), .Vk_t = numbers(D, Sx), .sigma_k_t = numbers(D, Sx), .turned_k_t = numbers(D, Sx), .keys = numbers(12, Sx),
+        .k = numbers(Sx, D), .k_t = numbers(D, Sx), .Vk_t = numbers(D, Sx), .sigma_k_t = numbers(D, Sx), .turned_k_t = numbers(D, Sx),
+        .v = numbers(Sx, D), .res_v = numbers(Sx, D), .p = numbers(L, Sx), .moved = numbers(L, Sx), .apart = numbers(L, D),
+        .keys = numbers(7, Sx), .lean = numbers(6, D), .mixed = numbers(L, in->Ev), .added = numbers(Sx, E), .row = numbers(3, E),
+        .strip = numbers(most(most(E, Sx), most(in->Ek, in->Ev)), STRIP),
     };
-    int ok = w.Vl && w.Vc && w.Vq && w.Vs && w.sums && w.lean && w.mixed && w.Vmixed && w.u && w.k_t && w.Vk_t && w.sigma_k_t && w.turned_k_t && w.keys;
+    double *const pieces[] = { w.Vl, w.Vc, w.Vq, w.Vs, w.k, w.k_t, w.Vk_t, w.sigma_k_t, w.turned_k_t, w.v, w.res_v, w.p, w.moved, w.apart,
+                               w.keys, w.lean, w.mixed, w.added, w.row, w.strip };
+    int ok = 1;
 
+    FOR(k, sizeof pieces / sizeof *pieces) ok = ok && pieces[k];
     if (ok) {
-        FOR(k, STAGES) if (V[k].v) memset(V[k].v, 0, V[k].size * sizeof(double));
+        FOR(k, sizeof rounding / sizeof *rounding) clear(&V[rounding[k]]);
+        FOR(k, sizeof rearranging / sizeof *rearranging) clear(&V[rearranging[k]]);
         if (scope == SCOPE_LAYER)
-            projections(V, &w, t, in, p);
-        core(V, &w, t, in, p, scope);
-        output(V, &w, t, in, p);
-        average(V, &w, t, in, p);
-        FOR(k, STAGES) if (V[k].v) FOR(m, V[k].size)
-            V[k].v[m] = isfinite(t[k].v[m]) && !isnan(V[k].v[m]) ? sqrt(V[k].v[m]) : 0;
+            projections(V, &w, t, &u);
+        core(V, &w, t, in, p, &u, scope);
+        output(V, &w, t, in, &u);
+        average(V, &w, t, in, &u);
+        roots(V, t);
     }
-    free(w.Vl), free(w.Vc), free(w.Vq), free(w.Vs), free(w.sums), free(w.lean), free(w.mixed), free(w.Vmixed), free(w.u);
-    free(w.k_t), free(w.Vk_t), free(w.sigma_k_t), free(w.turned_k_t), free(w.keys);
+    FOR(k, sizeof pieces / sizeof *pieces) free(pieces[k]);
     return ok ? NULL : "not enough memory for the envelope";
 }

@@ -4,14 +4,15 @@
  */
 #include "envelope_row.h"
 
+#include "two_speeds.h"
+
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
-#define MAX(a, b) fmax(a, b)
 
 /* ---- q k^T / sqrt(D), then + mask ---- */
 
-static double larger_square(double a, double b)
+static double square_of_larger(double a, double b)
 {
-    return MAX(a * a, b * b);
+    return larger(a * a, b * b);
 }
 
 /* What errors of q and of k do to their product. Channels that are equal, up to
@@ -19,7 +20,7 @@ static double larger_square(double a, double b)
  * "turned" for signs as those of the channel. */
 struct incoming { double *q, *k, *both, *q_together, *q_turned, *k_together, *k_turned; };
 
-static void incoming_add(struct incoming *in, const struct row *r, size_t d)
+static inline void incoming_add(struct incoming *in, const struct row *r, size_t d)
 {
     double *restrict Vq = in->q, *restrict Vk = in->k, *restrict both = in->both, *restrict qt = in->q_together;
     double *restrict qs = in->q_turned, *restrict kt = in->k_together, *restrict ks = in->k_turned;
@@ -38,24 +39,20 @@ static void incoming_add(struct incoming *in, const struct row *r, size_t d)
     }
 }
 
+TWO_SPEEDS
 static void score(struct row *r, const struct units *u)
 {
     size_t Sx = r->Sx;
-    double D = (double)r->D, *room = r->keys + 5 * Sx;
-    struct sums_row s = sums_row(r->keys, Sx);
+    double D = (double)r->D, *room = r->keys;
     struct incoming in = { room, room + Sx, room + 2 * Sx, room + 3 * Sx, room + 4 * Sx, room + 5 * Sx, room + 6 * Sx };
 
     FOR(m, 7 * Sx) room[m] = 0;
-    FOR(d, r->D) {
-        sums_row_add(&s, Sx, r->q[d], r->k_t + d * Sx);
-        incoming_add(&in, r, d);
-    }
+    FOR(d, r->D) incoming_add(&in, r, d);
     FOR(j, Sx) {
-        struct sums one = sums_row_at(&s, j);
         double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]), V = in.q[j] + in.k[j];
         if (!(u->T > 0))                                                      /* 16 bits: storing the score loses more than that */
-            V = MAX(in.q[j], larger_square(in.q_together[j], in.q_turned[j])) + MAX(in.k[j], larger_square(in.k_together[j], in.k_turned[j]));
-        r->Vsc[j] = (V + in.both[j] + summed(u, &one, D, 0)) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
+            V = larger(in.q[j], square_of_larger(in.q_together[j], in.q_turned[j])) + larger(in.k[j], square_of_larger(in.k_together[j], in.k_turned[j]));
+        r->Vsc[j] = (V + in.both[j] + r->Vsc[j]) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
         r->Vms[j] = masked(r, j) ? 0 : r->Vsc[j] + r->Vmask[j] + u->U * z * z + store(u, z)
                                      + u->U * D * m * m;                      /* the mask first, then D products */
     }
@@ -65,16 +62,16 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
 {
     double Sx = (double)r->Sx, max = -INFINITY, sum = 0, partial = 0, lambda = 0, mean = 0;
 
-    FOR(j, r->Sx) if (!masked(r, j)) max = MAX(max, r->ms[j]);
+    FOR(j, r->Sx) if (!masked(r, j)) max = larger(max, r->ms[j]);
     FOR(j, r->Sx) if (!masked(r, j)) sum += exp(r->ms[j] - max);
     FOR(j, r->Sx) {
         partial += masked(r, j) ? 0 : r->p[j];
         lambda += partial;
     }
-    lambda = MAX(lambda, Sx - lambda);
+    lambda = larger(lambda, Sx - lambda);
     double lse = max + log(sum);
-    r->Vl = u->U * (16 + MAX(Sx, lambda * lambda / 16))                       /* the sum, in any order; its reciprocal */
-          + 2 * u->U * MAX(max * max, lse * lse);                             /* exp(s - lse): the shift is rounded */
+    r->Vl = u->U * (16 + larger(Sx, lambda * lambda / 16))                       /* the sum, in any order; its reciprocal */
+          + 2 * u->U * larger(max * max, lse * lse);                             /* exp(s - lse): the shift is rounded */
     if (max == -INFINITY)
         r->Vl = 0;                                                            /* nothing to normalise */
 
@@ -94,7 +91,7 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
     FOR(j, r->Sx) {
         double p = r->p[j];
         r->Vp[j] = masked(r, j) ? 0
-                 : p * p * MAX(0, (1 - 2 * p) * r->Vs[j] + mean)              /* errors of the scores */
+                 : p * p * larger(0, (1 - 2 * p) * r->Vs[j] + mean)              /* errors of the scores */
                  + 16 * u->U * p * p + store(u, p);                           /* of exp itself */
     }
 }
@@ -102,68 +99,74 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
 /* Errors that move all scores of a row together do not average out: of q, of
  * the scale, and of storing equal scores. A key feels them as far as it stands
  * off from the mean key. */
+TWO_SPEEDS
 static void softmax_common(struct row *r, const struct units *u, const struct profile *pr)
 {
-    double *restrict V = r->keys;
+    double *restrict V = r->keys, *mean = r->lean;
+    struct matrix keys = { r->k, r->Sx, r->D, r->D };
 
+    FOR(d, r->D) mean[d] = 0;
+    row_add(mean, r->p, &keys);
     FOR(j, r->Sx) V[j] = 0;
     FOR(d, r->D) {
         const double *restrict k = r->k_t + d * r->Sx;
-        double mean = 0, Vq = r->Vq[d] / (double)r->D;
-        FOR(j, r->Sx) if (!masked(r, j)) mean += r->p[j] * k[j];
-        FOR(j, r->Sx) V[j] += Vq * (k[j] - mean) * (k[j] - mean);
+        double Vq = r->Vq[d] / (double)r->D;
+        FOR(j, r->Sx) V[j] += Vq * (k[j] - mean[d]) * (k[j] - mean[d]);
     }
     FOR(j, r->Sx) {
         if (masked(r, j))
             continue;
         double ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc, res = residue(pr, r->ms[j]) - r->mean_res;
-        V[j] += 2 * MAX(u->U, u->O) * larger_square(ms, sc) + res * res;
+        V[j] += 2 * larger(u->U, u->O) * square_of_larger(ms, sc) + res * res;
         r->Vp[j] += r->p[j] * r->p[j] * V[j];
     }
 }
 
 /* c = sum of p v. Centred: what moves all values of a row together moves nothing. */
+TWO_SPEEDS
 static void mix(struct row *r, const struct units *u, const struct profile *pr)
 {
-    size_t D = r->D, Sx = r->Sx;
-    double *restrict scale = r->lean, *restrict scale_sc = r->lean + D, *restrict off = r->lean + 2 * D, *restrict Vc = r->Vc;
-    double *res_p = r->lean + 3 * D, *res_v = r->lean + 4 * D, *res_s = r->lean + 5 * D;
-    double *restrict lost = r->lean + 6 * D;
-    struct sums_row sums = sums_row(r->sums, D);
+    size_t D = r->D;
+    double *restrict scale = r->lean, *restrict scale_sc = r->lean + D, *restrict lost = r->lean + 2 * D;
+    double *restrict res_p = r->lean + 3 * D, *restrict res_v = r->lean + 4 * D, *restrict res_s = r->lean + 5 * D;
+    double *restrict apart = r->apart, *restrict Vc = r->Vc;
+    const double *restrict c = r->c;
 
-    FOR(d, 7 * D) r->lean[d] = 0;
-    FOR(j, Sx) {
-        double p = r->p[j], ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc;
-        const double *restrict v = r->v + j * D, *restrict Vv = r->Vv + j * D;
-        if (masked(r, j)) {
-            FOR(d, D) sums.partial2[d] += sums.y[d] * sums.y[d];              /* a term of 0 */
-            FOR(d, D) sums.partial[d] += fabs(sums.y[d]);
+    FOR(d, 6 * D) r->lean[d] = 0;
+    FOR(d, D) apart[d] = 0;
+    FOR(j, r->Sx) {
+        r->moved[j] = 0;
+        if (masked(r, j))
             continue;
-        }
-        sums_row_add(&sums, D, p, v);
-        double scores = p * p * r->Vs[j], weights = (16 * u->U + u->T) * p * p;
+        double p = r->p[j], ms = p * (r->ms[j] - r->mean_ms), sc = p * (finite_or_0(r->sc[j]) - r->mean_sc);
+        double moved = p * p * r->Vs[j], weights = (16 * u->U + u->T) * p * p;
+        const double *restrict v = r->v + j * D, *restrict Vv = r->Vv + j * D;
+        r->moved[j] = moved;
         FOR(d, D) {
-            off[d] = v[d] - r->c[d];
-            Vc[d] += scores * off[d] * off[d]                                 /* errors of the scores */
-                   + weights * v[d] * v[d]                                    /* of exp, and of storing the weight */
+            double off = v[d] - c[d];
+            apart[d] += moved * off * off;                                    /* errors of the scores */
+            Vc[d] += weights * v[d] * v[d]                                    /* of exp, and of storing the weight */
                    + p * p * Vv[d];                                           /* of the values */
-            scale[d] += p * ms * off[d];
-            scale_sc[d] += p * sc * off[d];
+            scale[d] += ms * off;
+            scale_sc[d] += sc * off;
         }
         if (flushed(u, p) > 0) FOR(d, D) lost[d] += p * fabs(v[d]);           /* such weights all lose towards 0 */
-        if (pr->smallest > 0) FOR(d, D) {
-            res_p[d] += residue(pr, p) * off[d];
-            res_v[d] += p * residue(pr, v[d]);
-            res_s[d] += p * residue(pr, r->ms[j]) * off[d];
+        if (!(pr->smallest > 0))
+            continue;
+        double lost_p = residue(pr, p), lost_s = p * residue(pr, r->ms[j]);
+        const double *restrict lost_v = r->res_v + j * D;
+        FOR(d, D) {
+            res_p[d] += lost_p * (v[d] - c[d]);
+            res_v[d] += p * lost_v[d];
+            res_s[d] += lost_s * (v[d] - c[d]);
         }
     }
     FOR(d, D) {
-        double s = MAX(fabs(scale[d]), fabs(scale_sc[d]));
-        struct sums one = sums_row_at(&sums, d);
-        Vc[d] += 2 * MAX(u->U, u->O) * s * s;                                                      /* an error in the scale is common to all keys */
-        Vc[d] += lost[d] * lost[d];                                                                /* weights that became 0 */
-        Vc[d] += res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d];                  /* equal numbers round alike */
-        Vc[d] += summed(u, &one, (double)Sx, 0) + store(u, r->c[d]);
+        double s = larger(fabs(scale[d]), fabs(scale_sc[d]));
+        Vc[d] += apart[d] + 2 * larger(u->U, u->O) * s * s                    /* an error in the scale is common to all keys */
+               + lost[d] * lost[d]                                            /* weights that became 0 */
+               + res_p[d] * res_p[d] + res_v[d] * res_v[d] + res_s[d] * res_s[d]    /* equal numbers round alike */
+               + store(u, c[d]);
     }
 }
 

@@ -8,16 +8,20 @@
 /* Where the walk is: everything of one row. j < Sx, d < D. */
 struct row {
     size_t Sx, D;
-    const double *q, *k_t, *v;                  /* (D) (D,Sx) (Sx,D): k transposed, and finite */
-    const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx); mixed values (D) */
+    const double *q, *k, *k_t, *v;              /* (D) (Sx,D) (D,Sx) (Sx,D): all but q finite */
+    const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx), 0 where masked; mixed values (D) */
     const double *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): a variance, its root, that with the sign of k */
     const double *Vv, *Vmask;                   /* (Sx,D) (Sx) */
-    double *Vsc, *Vms, *Vp, *Vc;                /* to fill; Vp and Vc without what the normaliser does */
+    const double *res_v;                        /* (Sx,D): what storing the values loses */
+    double *Vsc, *Vc;                           /* hold what the sums of these products lose; the rest is added */
+    double *Vms, *Vp;                           /* to fill; Vp and Vc without what the normaliser does */
     double *Vq;                                 /* (D), as the scores see it */
     double *Vs;                                 /* (Sx), as the softmax sees it */
+    double *moved;                              /* (Sx), to fill: p² Vs, errors of the weights by their scores */
+    double *apart;                              /* (D), to fill: what these do to c, channel by channel */
     double Vl;                                  /* relative, of the normaliser: common to the row */
     double mean_ms, mean_sc, mean_res;          /* over the keys, weighted by p: scores, and what storing them loses */
-    double *sums, *lean, *keys;                 /* room: (5,D) (7,D) (12,Sx) */
+    double *lean, *keys;                        /* room: (6,D) (7,Sx) */
 };
 
 /* A masked key has no weight, and no error. */
@@ -32,7 +36,7 @@ static inline double finite_or_0(double x)
     return isfinite(x) ? x : 0;
 }
 
-/* Fill what is to be filled, step after step. Vc is added to. */
+/* Step after step, from Vsc to Vc. */
 void row_walk(struct row *r, const struct units *u, const struct profile *p);
 
 #endif

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Letters: c row of a matrix, e column of it.
+ */
 #include "envelope_sum.h"
+
+#include "two_speeds.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
@@ -9,61 +14,104 @@ struct units units_of(const struct profile *p)
                            fmin(p->floor, profiles[PROFILE_FLOAT32].floor) };    /* 16-bit types accumulate in float32 */
 }
 
-double store(const struct units *u, double y)
-{
-    return u->T > 0 ? u->T * fmax(y * y, u->floor * u->floor) : 0;
-}
-
 double residue(const struct profile *p, double x)
 {
     double r = p->smallest > 0 ? profile_round(p, x) - x : 0;
     return isfinite(r) ? r : 0;
 }
 
-struct sums_row sums_row(double *room, size_t n)
+/* to[e] += TERM(a[c], w[c][e]) for every c. Two rows at a time: then to is read
+ * and written once for both. */
+#define ADD_ROWS(y, a, w, TERM) do {                                          \
+    double *restrict to = (y);                                                \
+    size_t c = 0;                                                             \
+    for (; c + 2 <= (w)->C; c += 2) {                                         \
+        double a0 = (a)[c], a1 = (a)[c + 1];                                  \
+        const double *restrict w0 = (w)->w + c * (w)->stride, *restrict w1 = w0 + (w)->stride; \
+        FOR(e, (w)->n) to[e] += TERM(a0, w0[e]) + TERM(a1, w1[e]);            \
+    }                                                                         \
+    for (; c < (w)->C; c++) {                                                 \
+        double a0 = (a)[c];                                                   \
+        const double *restrict w0 = (w)->w + c * (w)->stride;                 \
+        FOR(e, (w)->n) to[e] += TERM(a0, w0[e]);                              \
+    }                                                                         \
+} while (0)
+
+TWO_SPEEDS
+void row_add(double *y, const double *a, const struct matrix *w)
 {
-    FOR(m, 5 * n) room[m] = 0;
-    return (struct sums_row){ room, room + n, room + 2 * n, room + 3 * n, room + 4 * n };
+#define PRODUCT(a, w) ((a) * (w))
+    ADD_ROWS(y, a, w, PRODUCT);
 }
 
-void sums_row_add(struct sums_row *s, size_t n, double a, const double *restrict w)
+TWO_SPEEDS
+void row_add_squares(double *y, const double *a, const struct matrix *w)
 {
-    double *restrict y = s->y, *restrict terms2 = s->terms2, *restrict partial2 = s->partial2;
-    double *restrict partial = s->partial, *restrict size = s->size;
+#define SQUARE(a, w) ((a) * (w) * (w))
+    ADD_ROWS(y, a, w, SQUARE);
+}
 
-    FOR(e, n) {
-        double term = a * w[e], sum = y[e] + term;
-        y[e] = sum;
-        terms2[e] += term * term;
-        partial2[e] += sum * sum;
-        partial[e] += fabs(sum);
-        size[e] += fabs(term);
+TWO_SPEEDS
+void row_add_spread(double *y, const double *a, const struct matrix *w, const double *middle)
+{
+    const double *restrict m = middle;
+#define OFF(a, w) SQUARE(a, (w) - m[e])
+    ADD_ROWS(y, a, w, OFF);
+}
+
+void row_add_lost(double *lost, const struct units *u, const double *a, const struct matrix *w)
+{
+    FOR(c, w->C) FOR(e, w->n) {
+        double x = w->w[c * w->stride + e];
+        lost[e] += flushed(u, a[c]) * fabs(x) + fabs(a[c]) * flushed(u, x);
     }
 }
 
-struct sums sums_row_at(const struct sums_row *s, size_t e)
+size_t strip_take(double *strip, const struct matrix *w, size_t first)
 {
-    return (struct sums){ s->y[e], s->terms2[e], s->partial2[e], s->partial[e], s->size[e] };
+    size_t width = w->n - first < STRIP ? w->n - first : STRIP;
+
+    FOR(c, w->C) {
+        const double *from = w->w + c * w->stride + first;
+        FOR(e, width) strip[c * STRIP + e] = from[e];
+        for (size_t e = width; e < STRIP; e++) strip[c * STRIP + e] = 0;
+    }
+    return width;
 }
 
 /* The squared length of the rounding errors of a sum of count terms and an
  * addend b, in squared unit roundoffs: the worst of four ways to go about it. */
-static double rounding(const struct sums *s, double count, double b)
+static inline double rounding(double count, double y, double b, double terms2, double partial2, double partial, double size)
 {
-    double y = s->y, yb = y + b;
-    double any = count * fmax(fmax(s->terms2, y * y), fmax(b * b, yb * yb));     /* one rounding a term; the bias first or last */
-    double natural = s->partial2;                                             /* long sums that cancel */
-    double lean = s->partial + count * fabs(b);                               /* errors that all lean one way: */
+    double yb = y + b;
+    double any = count * larger(larger(terms2, y * y), larger(b * b, yb * yb));    /* one rounding a term; the bias first or last */
+    double natural = partial2;                                                /* long sums that cancel */
+    double lean = partial + count * fabs(b);                                  /* errors that all lean one way: */
     lean = lean * lean / 16;                                                  /*   truncating adders, equal terms */
-    double order = count * s->size * s->size / 48;                            /* any other order of summation */
-    return fmax(fmax(any, natural), fmax(lean, order));
+    double order = count * size * size / 48;                                  /* any other order of summation */
+    return larger(larger(any, natural), larger(lean, order));
 }
 
-/* Terms that are rounded products of rounded operands, then summed. Any of them
- * may be so small that it becomes 0. */
-double summed(const struct units *u, const struct sums *s, double count, double b)
+/* terms2: the squares of the terms; partial2, partial: squares and sizes of the
+ * partial sums; size: sizes of the terms. */
+TWO_SPEEDS
+void strip_sum(double V[restrict STRIP], double y[restrict STRIP], const struct units *u, const double *a, const double *strip, size_t C, const double b[restrict STRIP])
 {
-    double lost = s->size > 0 ? count * u->tiny : 0;
+    double sum[STRIP] = { 0 }, terms2[STRIP] = { 0 }, partial2[STRIP] = { 0 }, partial[STRIP] = { 0 }, size[STRIP] = { 0 };
+    double count = (double)C, lost = count * u->tiny, lost2 = lost * lost, U = u->U, O = u->O;
 
-    return 2 * u->O * fmax(s->terms2, s->y * s->y) + u->U * rounding(s, count, b) + lost * lost;
+    FOR(c, C) FOR(e, STRIP) {
+        double term = a[c] * strip[c * STRIP + e];
+        sum[e] += term;
+        terms2[e] += term * term;
+        partial2[e] += sum[e] * sum[e];
+        partial[e] += fabs(sum[e]);
+        size[e] += fabs(term);
+    }
+    FOR(e, STRIP) {
+        V[e] = 2 * O * larger(terms2[e], sum[e] * sum[e])
+             + U * rounding(count, sum[e], b[e], terms2[e], partial2[e], partial[e], size[e])
+             + (size[e] > 0 ? lost2 : 0);
+        y[e] = sum[e];
+    }
 }

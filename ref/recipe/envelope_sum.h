@@ -14,6 +14,12 @@ struct units { double U, T, O, floor, tiny; };
 
 struct units units_of(const struct profile *p);
 
+/* fmax() without its care for NaN, which costs a call. */
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* What is lost where a number below tiny is taken as 0: its size, else 0. */
 static inline double flushed(const struct units *u, double x)
 {
@@ -22,32 +28,37 @@ static inline double flushed(const struct units *u, double x)
 }
 
 /* The variance of a number that is rounded to 16 bits on its way to memory. */
-double store(const struct units *u, double y);
+static inline double store(const struct units *u, double y)
+{
+    return u->T * larger(y * y, u->floor * u->floor);
+}
 
 /* What a stored number loses: rounded y - y; nothing, except in the 16-bit profiles. */
 double residue(const struct profile *p, double y);
 
-/* What a sum of terms tells of its rounding: P are its partial sums. */
-struct sums { double y, terms2, partial2, partial, size; };
+/* ---- a row times a matrix: a (C), w (C,n), of which one row is stride numbers behind the other ---- */
 
-static inline void sums_add(struct sums *s, double term)
-{
-    s->y += term;
-    s->terms2 += term * term;
-    s->partial2 += s->y * s->y;
-    s->partial += fabs(s->y);
-    s->size += fabs(term);
-}
+struct matrix { const double *w; size_t C, n, stride; };
 
-/* Many sums side by side, each quantity in a row of its own: that is what makes
- * sums_row_add() fast. */
-struct sums_row { double *y, *terms2, *partial2, *partial, *size; };
+/* y += a @ w, a @ w² and a @ (w - middle)², element by element; y, middle (n). */
+void row_add(double *y, const double *a, const struct matrix *w);
+void row_add_squares(double *y, const double *a, const struct matrix *w);
+void row_add_spread(double *y, const double *a, const struct matrix *w, const double *middle);
 
-struct sums_row sums_row(double *room, size_t n);    /* room for 5 n numbers; all sums begin at 0 */
-void sums_row_add(struct sums_row *s, size_t n, double a, const double *restrict w);    /* one more term for each: a w */
-struct sums sums_row_at(const struct sums_row *s, size_t e);
+/* lost += what a @ w loses where an operand becomes 0 before it is multiplied. */
+void row_add_lost(double *lost, const struct units *u, const double *a, const struct matrix *w);
 
-/* The variance of a sum of count rounded products, to which b is added (0: nothing). */
-double summed(const struct units *u, const struct sums *s, double count, double b);
+/* ---- the same for a few columns, and how their sums round ---- */
+
+/* So many columns side by side, zeros behind the last one: loops over them have
+ * a length that the compiler knows, and stay in registers. */
+enum { STRIP = 8 };
+
+/* Columns first to first + STRIP - 1 become strip (C,STRIP); returns how many there are. */
+size_t strip_take(double *strip, const struct matrix *w, size_t first);
+
+/* y = a @ strip, and the variance V of y + b, a sum of rounded products of
+ * rounded operands, any of which may be so small that it becomes 0. */
+void strip_sum(double V[STRIP], double y[STRIP], const struct units *u, const double *a, const double *strip, size_t C, const double b[STRIP]);
 
 #endif

@@ -26,6 +26,7 @@ add_custom_target(faults_planted DEPENDS ${faults_copies} ${faults_dir}/table.c)
 # A fault may leave a function, a parameter or a variable without use, and more that a compiler warns of.
 add_library(faults_flags INTERFACE)
 target_compile_options(faults_flags INTERFACE -w -O1)
+target_compile_definitions(faults_flags INTERFACE QKVEC_ONE_SPEED)    # they are many, and small
 add_library(faults_double OBJECT ${faults_copies} ${faults_dir}/table.c)
 add_library(faults_float OBJECT ${faults_copies} ${recipe}/narrow.c)
 target_compile_definitions(faults_float PRIVATE REAL=float FAULTS_FLOAT)
