@@ -18,80 +18,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "envelope_product.h"
 #include "envelope_row.h"
 #include "two_speeds.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
-
-/* ---- y = x @ w + b ---- */
-
-/* Columns first to first + n - 1 of a weight. */
-static struct matrix columns(const struct array *w_t, size_t first, size_t n)
-{
-    return (struct matrix){ w_t->v + first, w_t->shape[0], n, w_t->shape[1] };
-}
-
-/* Adds to V (rows,n) what the sums lose; the rows of V are wide apart. */
-static void sums(double *V, size_t wide, const struct units *u, const double *x, size_t rows, const struct matrix *w, double *strip)
-{
-    static const double none[STRIP];
-    double sum[STRIP], y[STRIP];
-
-    for (size_t first = 0; first < w->n; first += STRIP) {
-        size_t width = strip_take(strip, w, first);
-        FOR(t, rows) {
-            strip_sum(sum, y, u, x + t * w->C, strip, w->C, none);
-            FOR(e, width) V[t * wide + first + e] += sum[e];
-        }
-    }
-}
-
-/* The same for a weight w and a bias b (n), or NULL, which are exact.
- * stored: 16 bits keep the result. */
-static void project(double *V, size_t wide, const struct units *u, const double *x, size_t rows,
-                    const struct matrix *w, const double *bias, int stored, double *strip)
-{
-    double sum[STRIP], y[STRIP];
-
-    for (size_t first = 0; first < w->n; first += STRIP) {
-        size_t width = strip_take(strip, w, first);
-        double b[STRIP] = { 0 };
-        if (bias) FOR(e, width) b[e] = bias[first + e];
-        FOR(t, rows) {
-            strip_sum(sum, y, u, x + t * w->C, strip, w->C, b);
-            if (bias) FOR(e, STRIP) {
-                double yb = y[e] + b[e];
-                sum[e] += u->U * yb * yb                                      /* one more addition */
-                        + u->T * y[e] * y[e];                                 /* 16 bits: the product is stored before it */
-            }
-            if (stored) FOR(e, STRIP) sum[e] += store(u, y[e] + b[e]);
-            FOR(e, width) V[t * wide + first + e] += sum[e];
-        }
-    }
-}
-
-TWO_SPEEDS
-static int any_flushed(const struct units *u, const double *x, size_t count)
-{
-    size_t found = 0;
-    double tiny = u->tiny;
-
-    FOR(m, count) found += (fabs(x[m]) < tiny) & (x[m] != 0);
-    return found > 0;
-}
-
-/* Adds what a projection loses where operands become 0: all errors lean the same way. lost (n) */
-static void lose_operands(double *V, size_t wide, const struct units *u, const double *x, size_t rows, const struct matrix *w, double *lost)
-{
-    int tiny = any_flushed(u, x, rows * w->C);
-
-    FOR(c, w->C) tiny |= any_flushed(u, w->w + c * w->stride, w->n);
-    if (tiny) FOR(t, rows) {
-        FOR(e, w->n) lost[e] = 0;
-        row_add_lost(lost, u, x + t * w->C, w);
-        FOR(e, w->n) V[t * wide + e] += lost[e] * lost[e];
-    }
-}
 
 /* (N,T,E) -> (N,H,T,D), as in mha.c; appended rows are parameters, hence exact. */
 static void split_heads(struct array *y, const struct array *x)
@@ -135,6 +66,7 @@ struct scratch {
     double *added;           /* (Sx,E): what each value row of a head would add to the output */
     double *row;             /* (3,E) */
     double *strip;           /* of a matrix with E, Ek, Ev or Sx rows */
+    int flushed_v;           /* a weight of v_proj may become 0 */
 };
 
 static void projection(struct array *V, struct scratch *w, const struct units *u, const struct array *x, const struct array *w_t, const double *b)
@@ -142,8 +74,8 @@ static void projection(struct array *V, struct scratch *w, const struct units *u
     size_t E = w_t->shape[1], rows = x->shape[0] * x->shape[1];
     struct matrix m = columns(w_t, 0, E);
 
-    project(V->v, E, u, x->v, rows, &m, b, 1, w->strip);
-    lose_operands(V->v, E, u, x->v, rows, &m, w->row);
+    project_loses(V->v, E, u, x->v, rows, &m, b, 1, w->strip);
+    operands_lose(V->v, E, u, x->v, rows, &m, any_flushed(u, w_t->v, w_t->size), w->row);
 }
 
 static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES], const struct units *u)
@@ -151,6 +83,7 @@ static void projections(struct array V[STAGES], struct scratch *w, const struct 
     projection(&V[Q_PROJ], w, u, &t[QUERY_ROWS], &t[Q_WEIGHT_T], t[Q_BIAS].v);
     projection(&V[K_PROJ], w, u, &t[KEY_ROWS], &t[K_WEIGHT_T], t[K_BIAS].v);
     projection(&V[V_PROJ], w, u, &t[VALUE_ROWS], &t[V_WEIGHT_T], t[V_BIAS].v);
+    w->flushed_v = any_flushed(u, t[V_WEIGHT_T].v, t[V_WEIGHT_T].size);
     split_heads(&V[Q_HEADS], &V[Q_PROJ]);
     split_heads(&V[K_HEADS], &V[K_PROJ]);
     split_heads(&V[V_HEADS], &V[V_PROJ]);
@@ -194,8 +127,8 @@ static void mix_first(double *Vc, struct scratch *w, const struct array t[STAGES
         if (w->p[i * Sx + j] != 0)                                            /* a masked row may hold NaN */
             row_add(w->mixed + i * C, w->p + i * Sx + j, &row);
     }
-    project(Vc, E, u, w->mixed, L, &m, t[V_BIAS].v ? t[V_BIAS].v + h * D : NULL, 0, w->strip);
-    lose_operands(Vc, E, u, w->mixed, L, &m, w->row);
+    project_loses(Vc, E, u, w->mixed, L, &m, t[V_BIAS].v ? t[V_BIAS].v + h * D : NULL, 0, w->strip);
+    operands_lose(Vc, E, u, w->mixed, L, &m, w->flushed_v, w->row);
 }
 
 /* What moves all channels of a head together adds up before it is squared: an
@@ -233,8 +166,8 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
         take_head(w, V, t, u, p, head);
         if (scope == SCOPE_LAYER)
             mix_first(Vc, w, t, in, u, n, h);
-        sums(V[SCORES].v + scores, Sx, u, t[Q_HEADS].v + rows, L, &k, w->strip);
-        sums(Vc, E, u, w->p, L, &v, w->strip);
+        sums_lose(V[SCORES].v + scores, Sx, u, t[Q_HEADS].v + rows, L, &k, w->strip);
+        sums_lose(Vc, E, u, w->p, L, &v, w->strip);
         FOR(i, L) {
             size_t q = rows + i * D, s = scores + i * Sx;
             struct row r = {
@@ -298,13 +231,14 @@ static void average(struct array V[STAGES], struct scratch *w, const struct arra
 static const enum mha_stage rounding[] = { Q_PROJ, K_PROJ, V_PROJ, MASK, SCORES, MASKED_SCORES, ATTN_WEIGHTS, HEAD_OUTPUTS, OUTPUT,
                                            ATTN_WEIGHTS_MEAN };
 static const enum mha_stage rearranging[] = { Q_HEADS, K_HEADS, V_HEADS };
+static const enum mha_stage added_to[] = { Q_PROJ, K_PROJ, V_PROJ, MASK, SCORES, OUTPUT };    /* the others are written */
 
 TWO_SPEEDS
 static void root(struct array *V, const struct array *t)
 {
     FOR(m, V->size) {
         double v = V->v[m], size = fabs(t->v[m]);
-        V->v[m] = (size < INFINITY) & (v >= 0) ? sqrt(v) : 0;                 /* 0 where the stage is not finite */
+        V->v[m] = ((size < INFINITY) & (v >= 0)) ? sqrt(v) : 0;               /* 0 where the stage is not finite */
     }
 }
 
@@ -316,13 +250,6 @@ static void roots(struct array V[STAGES], const struct array t[STAGES])
     FOR(k, sizeof rounding / sizeof *rounding) root(&V[rounding[k]], &t[rounding[k]]);
     FOR(k, sizeof rearranging / sizeof *rearranging) split_heads(&V[rearranging[k]], &V[rearranging[k] - Q_HEADS + Q_PROJ]);
     FOR(n, N) FOR(h, H) FOR(i, L) FOR(d, D) V[MERGED].v[(n * L + i) * E + h * D + d] = V[HEAD_OUTPUTS].v[((n * H + h) * L + i) * D + d];
-}
-
-static double *numbers(size_t a, size_t b)
-{
-    size_t n = a * b;
-
-    return calloc(n ? n : 1, sizeof(double));
 }
 
 static void clear(struct array *V)
@@ -340,28 +267,31 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
 {
     struct units u = units_of(p);
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
-    struct scratch w = {
-        .Vl = numbers(N * H, L), .Vc = numbers(N * L, E), .Vq = numbers(D, 1), .Vs = numbers(Sx, 1),
-        .k = numbers(Sx, D), .k_t = numbers(D, Sx), .Vk_t = numbers(D, Sx), .sigma_k_t = numbers(D, Sx), .turned_k_t = numbers(D, Sx),
-        .v = numbers(Sx, D), .res_v = numbers(Sx, D), .p = numbers(L, Sx), .moved = numbers(L, Sx), .apart = numbers(L, D),
-        .keys = numbers(7, Sx), .lean = numbers(6, D), .mixed = numbers(L, in->Ev), .added = numbers(Sx, E), .row = numbers(3, E),
-        .strip = numbers(most(most(E, Sx), most(in->Ek, in->Ev)), STRIP),
+    struct scratch w;
+    struct { double **at; size_t count; } pieces[] = {
+        { &w.Vl, N * H * L }, { &w.Vc, N * L * E }, { &w.Vq, D }, { &w.Vs, Sx },
+        { &w.k, Sx * D }, { &w.k_t, D * Sx }, { &w.Vk_t, D * Sx }, { &w.sigma_k_t, D * Sx }, { &w.turned_k_t, D * Sx },
+        { &w.v, Sx * D }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
+        { &w.keys, 7 * Sx }, { &w.lean, 6 * D }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 3 * E },
+        { &w.strip, most(most(E, Sx), most(in->Ek, in->Ev)) * STRIP },
     };
-    double *const pieces[] = { w.Vl, w.Vc, w.Vq, w.Vs, w.k, w.k_t, w.Vk_t, w.sigma_k_t, w.turned_k_t, w.v, w.res_v, w.p, w.moved, w.apart,
-                               w.keys, w.lean, w.mixed, w.added, w.row, w.strip };
-    int ok = 1;
+    size_t count = 1;
 
-    FOR(k, sizeof pieces / sizeof *pieces) ok = ok && pieces[k];
-    if (ok) {
-        FOR(k, sizeof rounding / sizeof *rounding) clear(&V[rounding[k]]);
-        FOR(k, sizeof rearranging / sizeof *rearranging) clear(&V[rearranging[k]]);
-        if (scope == SCOPE_LAYER)
-            projections(V, &w, t, &u);
-        core(V, &w, t, in, p, &u, scope);
-        output(V, &w, t, in, &u);
-        average(V, &w, t, in, &u);
-        roots(V, t);
+    FOR(k, sizeof pieces / sizeof *pieces) count += pieces[k].count;
+    double *room = calloc(count, sizeof *room), *next = room;
+    if (!room)
+        return "not enough memory for the envelope";
+    FOR(k, sizeof pieces / sizeof *pieces) {
+        *pieces[k].at = next;
+        next += pieces[k].count;
     }
-    FOR(k, sizeof pieces / sizeof *pieces) free(pieces[k]);
-    return ok ? NULL : "not enough memory for the envelope";
+    FOR(k, sizeof added_to / sizeof *added_to) clear(&V[added_to[k]]);
+    if (scope == SCOPE_LAYER)
+        projections(V, &w, t, &u);
+    core(V, &w, t, in, p, &u, scope);
+    output(V, &w, t, in, &u);
+    average(V, &w, t, in, &u);
+    roots(V, t);
+    free(room);
+    return NULL;
 }
