@@ -13,10 +13,12 @@
  * Letters: k profile, x kernel, r rule, f fault.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "adversary.h"
 #include "load.h"
@@ -25,6 +27,20 @@
 #include "store/corpus.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+/* One line that is written over, and only where somebody looks. */
+__attribute__((format(printf, 1, 2)))
+static void progress(const char *format, ...)
+{
+    va_list list;
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    fputs("\r\033[K", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+}
 
 #define BEGIN "<!-- bench_judge: begin -->\n"
 #define END "<!-- bench_judge: end -->\n"
@@ -162,7 +178,7 @@ static const char *one_profile(struct bench *b, size_t k, const struct choice *c
                 static struct vector v;
                 if (!(error = adversary_make(&v, kind, (enum adversary_size)size, seed)))
                     error = one_case(b, k, &v, 0);
-                fprintf(stderr, "\r\033[K%s: size %d, %s", profiles[judged[k]].name, size, adversary_kind(kind));
+                progress("%s: size %d, %s", profiles[judged[k]].name, size, adversary_kind(kind));
             }
     struct counts *c = &b->counts[k];
     c->fault = INFINITY;
@@ -257,7 +273,7 @@ int main(int argc, char **argv)
         return say_no(argv[1], error);
     for (size_t k = 0; !error && k < JUDGED; k++)
         error = one_profile(&b, k, &choice);
-    fputs("\r\033[K", stderr);
+    progress("");
     if (error)
         return say_no("bench", error);
     if (strcmp(argv[2], "-"))
