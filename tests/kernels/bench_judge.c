@@ -273,7 +273,7 @@ int main(int argc, char **argv)
         return say_no(argv[1], error);
     for (size_t k = 0; !error && k < JUDGED; k++)
         error = one_profile(&b, k, &choice);
-    progress("");
+    progress("%s", "");
     if (error)
         return say_no("bench", error);
     if (strcmp(argv[2], "-"))
