@@ -203,12 +203,15 @@ static size_t most_inflated(size_t n)
     return n < (SIZE_MAX - 1024) / 1040 ? n * 1040 + 1024 : SIZE_MAX;
 }
 
-/* One byte more than declared is asked for, to see whether there is one. All is
- * offered at once, which spares zlib a window of its own; only what is beyond
- * its unsigned int comes in pieces. */
+enum { MARGIN = 260 };
+
+/* More than declared is asked for: one byte to see whether there is one, and a
+ * margin within which zlib would copy byte by byte. All is offered at once,
+ * which spares zlib a window of its own; only what is beyond its unsigned int
+ * comes in pieces. */
 static const char *inflate_all(unsigned char **bytes, z_stream *s, const struct zip_member *m, char error[SENTENCE])
 {
-    size_t most = most_inflated(m->packed), room = m->size < most ? m->size + 1 : most, got = 0, fed = 0;
+    size_t most = most_inflated(m->packed), room = (m->size < most ? m->size : most) + MARGIN, got = 0, fed = 0;
     int status = Z_OK, all = room <= UINT_MAX && m->packed <= UINT_MAX;
 
     *bytes = malloc(room);
