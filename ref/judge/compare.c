@@ -66,11 +66,11 @@ static void locate(struct element *e, enum mha_stage stage, const struct array *
 /* NaN is a class, and so is each infinity: a number never matches one. */
 static double error_sigmas(double got, double expected, double sigma, const struct profile *p)
 {
-    if (isnan(got) && isnan(expected))
+    if (got == expected || (isnan(got) && isnan(expected)))    /* most numbers are equal: no division */
         return 0;
     if (isfinite(got) && isfinite(expected))
         return fabs(got - expected) / (sigma + p->floor / ENVELOPE_SIGMAS);
-    return got == expected ? 0 : INFINITY;
+    return INFINITY;
 }
 
 static int ascending(const void *a, const void *b)
