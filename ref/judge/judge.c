@@ -6,9 +6,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "feature.h"
+#include "replay.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
@@ -163,6 +165,19 @@ static void add_reason(struct verdict *verdict, const char *said)
         snprintf(verdict->reason + used, sizeof verdict->reason - used, "%s%s", used ? "; " : "", said);
 }
 
+/* Of what passes nobody asks for the steps on the way, which are most of the numbers. */
+static void keep_returned(struct array got[STAGES])
+{
+    FOR(k, STAGES) {
+        int kept = 0;
+        FOR(a, RETURNED) kept = kept || returned[a] == k;
+        if (!kept) {
+            free(got[k].v);
+            got[k].v = NULL;
+        }
+    }
+}
+
 /* v is used up. */
 static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct vector *v, const struct profile *p)
 {
@@ -179,10 +194,13 @@ static void judge_vector(struct verdict *verdict, struct array kept[STAGES], str
         memcpy(verdict->reason, result.reason, sizeof verdict->reason);
     }
     verdict->features = features_of(v);
-    if (kept)
+    if (kept) {
+        if (verdict->outcome == OUTCOME_PASS)
+            keep_returned(result.got);
         memcpy(kept, result.got, sizeof result.got);
-    else
+    } else {
         mha_free(result.got);
+    }
     vector_free(v);
 }
 

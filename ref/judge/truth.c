@@ -5,6 +5,7 @@
 #include "truth.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
@@ -40,10 +41,41 @@ void truth_heads(struct array t[STAGES], const struct mha_in *in, const struct p
             FOR(m, t[k].size) t[k].v[m] = profile_round(p, t[k].v[m]);
 }
 
+/* What is only laid out anew is exact. */
+static int exact(size_t k)
+{
+    return k <= V_WEIGHT_T || k == OUT_WEIGHT_T;
+}
+
+/* The sigmas of exact stages, which are most of the numbers, are the same zeros. */
+static const char *sigma_alloc(struct array sigma[STAGES], const struct mha_in *in)
+{
+    const char *error = mha_alloc(sigma, in);
+    size_t largest = OUT_WEIGHT_T;
+
+    if (error)
+        return error;
+    FOR(k, STAGES) if (exact(k) && sigma[k].size > sigma[largest].size) largest = k;
+    FOR(k, STAGES) if (exact(k) && sigma[k].v && k != largest) {
+        free(sigma[k].v);
+        sigma[k].v = sigma[largest].v;
+    }
+    return NULL;
+}
+
+static void sigma_free(struct array sigma[STAGES])
+{
+    double *zeros = sigma[OUT_WEIGHT_T].v;
+
+    FOR(k, STAGES) if (exact(k)) sigma[k].v = NULL;
+    mha_free(sigma);
+    free(zeros);
+}
+
 static void answer_free(struct answer *a)
 {
     mha_free(a->stage);
-    mha_free(a->sigma);
+    sigma_free(a->sigma);
 }
 
 /* A file with golden stages lists its policies; elsewhere a policy counts where
@@ -56,7 +88,7 @@ static const char *answer_make(struct answer *a, const struct vector *v, int rou
     *a = (struct answer){ .policy = policy };
     if ((error = mha_alloc(a->stage, &v->in)))
         return error;
-    if ((error = mha_alloc(a->sigma, &v->in))) {
+    if ((error = sigma_alloc(a->sigma, &v->in))) {
         mha_free(a->stage);
         return error;
     }
@@ -94,6 +126,16 @@ const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
     return error;
 }
 
+/* The envelope, but for what is exact: those zeros stay as they are. */
+static const char *measure(struct answer *a, const struct vector *v, const struct truth *truth)
+{
+    struct array sigma[STAGES];
+
+    memcpy(sigma, a->sigma, sizeof sigma);
+    FOR(k, STAGES) if (exact(k)) sigma[k].v = NULL;
+    return envelope(sigma, a->stage, &v->in, truth->profile, truth->scope);
+}
+
 const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p)
 {
     const char *error;
@@ -102,7 +144,7 @@ const char *truth_change_profile(struct truth *truth, const struct vector *v, co
     truth->not_applicable = truth->out_of_range;
     FOR(k, truth->answers) {
         struct answer *a = &truth->answer[k];
-        if ((error = envelope(a->sigma, a->stage, &v->in, p, truth->scope)))
+        if ((error = measure(a, v, truth)))
             return error;
         if (!truth->not_applicable)
             truth->not_applicable = envelope_applies(a->sigma, a->stage, p);
