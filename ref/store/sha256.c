@@ -15,31 +15,52 @@ static const uint32_t round_constant[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t x, int n)
+static inline uint32_t rotate(uint32_t x, int n)
 {
     return x >> n | x << (32 - n);
 }
 
+/* Word t of a block's 64, in the place of word t - 16, the oldest that is still needed. */
+static inline uint32_t next_word(uint32_t w[16], int t)
+{
+    uint32_t x = w[(t + 1) % 16], y = w[(t + 14) % 16];
+    uint32_t s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >> 3, s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >> 10;
+
+    return w[t % 16] += s0 + w[(t + 9) % 16] + s1;
+}
+
+/* A round moves each of the eight on by one place. They stay where they are,
+ * and the next round takes them by other names; after eight all are back. */
+#define ROUND(a, b, c, d, e, f, g, h, t) \
+    h += (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + round_constant[t] + ((t) < 16 ? w[(t) % 16] : next_word(w, t)); \
+    d += h; \
+    h += (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)))
+#define EIGHT_ROUNDS(t) \
+    ROUND(a, b, c, d, e, f, g, h, (t)); \
+    ROUND(h, a, b, c, d, e, f, g, (t) + 1); \
+    ROUND(g, h, a, b, c, d, e, f, (t) + 2); \
+    ROUND(f, g, h, a, b, c, d, e, (t) + 3); \
+    ROUND(e, f, g, h, a, b, c, d, (t) + 4); \
+    ROUND(d, e, f, g, h, a, b, c, (t) + 5); \
+    ROUND(c, d, e, f, g, h, a, b, (t) + 6); \
+    ROUND(b, c, d, e, f, g, h, a, (t) + 7)
+
 static void digest_block(uint32_t state[8], const unsigned char block[64])
 {
-    uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t w[16], a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
     for (int t = 0; t < 16; t++)
         w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16
              | (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
-    for (int t = 16; t < 64; t++) {
-        uint32_t s0 = rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3;
-        uint32_t s1 = rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10;
-        w[t] = w[t - 16] + s0 + w[t - 7] + s1;
-    }
-    for (int t = 0; t < 64; t++) {
-        uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-        uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + round_constant[t] + w[t];
-        uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
-        uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-        h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
-    }
+    EIGHT_ROUNDS(0);
+    EIGHT_ROUNDS(8);
+    EIGHT_ROUNDS(16);
+    EIGHT_ROUNDS(24);
+    EIGHT_ROUNDS(32);
+    EIGHT_ROUNDS(40);
+    EIGHT_ROUNDS(48);
+    EIGHT_ROUNDS(56);
     state[0] += a, state[1] += b, state[2] += c, state[3] += d;
     state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
