@@ -47,29 +47,37 @@ static int exact(size_t k)
     return k <= V_WEIGHT_T || k == OUT_WEIGHT_T;
 }
 
-/* The sigmas of exact stages, which are most of the numbers, are the same zeros. */
-static const char *sigma_alloc(struct array sigma[STAGES], const struct mha_in *in)
-{
-    const char *error = mha_alloc(sigma, in);
-    size_t largest = OUT_WEIGHT_T;
-
-    if (error)
-        return error;
-    FOR(k, STAGES) if (exact(k) && sigma[k].size > sigma[largest].size) largest = k;
-    FOR(k, STAGES) if (exact(k) && sigma[k].v && k != largest) {
-        free(sigma[k].v);
-        sigma[k].v = sigma[largest].v;
-    }
-    return NULL;
-}
-
 static void sigma_free(struct array sigma[STAGES])
 {
-    double *zeros = sigma[OUT_WEIGHT_T].v;
+    real *zeros = sigma[OUT_WEIGHT_T].v;
 
     FOR(k, STAGES) if (exact(k)) sigma[k].v = NULL;
     mha_free(sigma);
     free(zeros);
+}
+
+/* One for each stage that there is. Those of exact stages, which have most of
+ * the numbers, are the same zeros. */
+static const char *sigma_alloc(struct array sigma[STAGES], const struct array stage[STAGES])
+{
+    size_t largest = 1;
+    real *zeros;
+    int ok;
+
+    FOR(k, STAGES) if (exact(k) && stage[k].size > largest) largest = stage[k].size;
+    zeros = calloc(largest, sizeof *zeros);
+    ok = zeros != NULL;
+    FOR(k, STAGES) {
+        sigma[k] = stage[k];
+        if (!stage[k].v)
+            continue;
+        sigma[k].v = exact(k) ? zeros : calloc(stage[k].size ? stage[k].size : 1, sizeof(real));
+        ok = ok && sigma[k].v;
+    }
+    if (ok)
+        return NULL;
+    sigma_free(sigma);
+    return "not enough memory for the envelope";
 }
 
 static void answer_free(struct answer *a)
@@ -88,7 +96,7 @@ static const char *answer_make(struct answer *a, const struct vector *v, int rou
     *a = (struct answer){ .policy = policy };
     if ((error = mha_alloc(a->stage, &v->in)))
         return error;
-    if ((error = sigma_alloc(a->sigma, &v->in))) {
+    if ((error = sigma_alloc(a->sigma, a->stage))) {
         mha_free(a->stage);
         return error;
     }
