@@ -41,7 +41,7 @@ const char *npz_shape_text(char text[128], const struct npz_array *a)
 const struct npz_array *npz_get(const struct npz *z, const char *name)
 {
     for (size_t i = 0; i < z->count; i++)
-        if (strcmp(z->arrays[i].name, name) == 0)
+        if (z->arrays[i].name[0] == name[0] && strcmp(z->arrays[i].name, name) == 0)    /* mostly without a call */
             return &z->arrays[i];
     return NULL;
 }
