@@ -178,7 +178,7 @@ static int export(struct vector *v, const char *out, const struct profile *p)
     struct npz answers = { 0 };
     struct file_out file;
     char error[SENTENCE], *about = vector_text(v, "about");
-    const char *wrong = about ? truth_make(&truth, v, vector_round(v, profile_rounding, p), p, SCOPE_LAYER) : "not enough memory";
+    const char *wrong = about ? truth_make(&truth, v, truth_round(v, p), p, SCOPE_LAYER) : "not enough memory";
     int status = 0;
 
     if (wrong) {

@@ -94,8 +94,9 @@ static const struct profile *profile_met(const struct vector *v, struct truth *t
     return NULL;
 }
 
-void judge(struct verdict *verdict, const struct vector *v, int rounded,
-           const struct array got[STAGES], const struct profile *p, enum scope scope)
+/* pass_suffices: what passes is not tried on tighter profiles. */
+static void judge_case(struct verdict *verdict, const struct vector *v, int rounded, const struct array got[STAGES],
+                       const struct profile *p, enum scope scope, int pass_suffices)
 {
     struct truth truth;
     struct match match;
@@ -129,9 +130,17 @@ void judge(struct verdict *verdict, const struct vector *v, int rounded,
     } else {
         verdict->outcome = OUTCOME_PASS;
     }
-    if (got[required].v)
+    if (verdict->outcome == OUTCOME_PASS && pass_suffices)
+        verdict->meets = p;
+    else if (got[required].v)
         verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
     truth_free(&truth);
+}
+
+void judge(struct verdict *verdict, const struct vector *v, int rounded,
+           const struct array got[STAGES], const struct profile *p, enum scope scope)
+{
+    judge_case(verdict, v, rounded, got, p, scope, 0);
 }
 
 /* ---- doors ---- */
@@ -182,11 +191,11 @@ static void keep_returned(struct array got[STAGES])
 static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct vector *v, const struct profile *p)
 {
     struct result result = { .outcome = OUTCOME_PASS };
-    int rounded = vector_round(v, profile_rounding, p);
+    int rounded = truth_round(v, p);
 
     door->answer(door, &result, v, p);
     if (result.outcome == OUTCOME_PASS) {
-        judge(verdict, v, rounded, result.got, p, door->scope);
+        judge_case(verdict, v, rounded, result.got, p, door->scope, door->pass_suffices);
         add_reason(verdict, result.reason);
     } else {
         *verdict = (struct verdict){ .outcome = result.outcome, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };

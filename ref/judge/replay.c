@@ -31,7 +31,7 @@ const char *scene_open(struct scene *s, const struct evidence *e, const struct p
     s->evidence = e;
     if (error)
         return "a vector cannot be read any more";
-    s->rounded = vector_round(&s->v, profile_rounding, p);
+    s->rounded = truth_round(&s->v, p);
     if ((error = truth_make(&s->truth, &s->v, s->rounded, p, SCOPE_LAYER)))
         vector_free(&s->v);
     if (error)

@@ -10,6 +10,11 @@
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
+int truth_round(struct vector *v, const struct profile *p)
+{
+    return p == &profiles[PROFILE_FLOAT64] ? 0 : vector_round(v, profile_rounding, p);    /* all numbers are double */
+}
+
 /* What the file holds goes before what the interpreter computes: then a
  * disagreement of the interpreter is seen, and is not judged by itself. */
 static void take_stored(struct answer *a, const struct vector *v)

@@ -27,6 +27,10 @@ struct truth {
     const char *out_of_range;          /* NULL, or the same, of the inputs */
 };
 
+/* Arguments and parameters become what a kernel of profile p is given; returns
+ * what vector_round() says, which is rounded below. */
+int truth_round(struct vector *v, const struct profile *p);
+
 /* The stored golden stages where there are any and rounded is 0; the interpreter
  * computes what is missing, and everything when the numbers of v have been
  * rounded to another type (rounded is not 0; 3 when some became infinite, which
