@@ -22,6 +22,9 @@ int command_show(int argc, char **argv);
 int command_split(int argc, char **argv);
 int command_step(int argc, char **argv);
 
+/* At the start of the program: memory is asked of the system in large pieces, and kept. */
+void memory_keep(void);
+
 /* "qkvec: SUBJECT: sentence" on standard error. Returns NOT_JUDGED. */
 int complain(const char *subject, const char *format, ...) QKVEC_PRINTF(2, 3);
 

@@ -3,9 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,22 +75,11 @@ static int dispatch(int argc, char **argv)
     return complain(argv[1], "no such command; see qkvec --help");
 }
 
-/* Vector after vector takes and frees the same memory. What is freed is kept
- * for the next one, up to a limit: glibc would give it back to the system each
- * time, to take it again page by page. */
-static void keep_memory(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 16 << 20);
-    mallopt(M_TRIM_THRESHOLD, 32 << 20);
-#endif
-}
-
 int main(int argc, char **argv)
 {
     int status;
 
-    keep_memory();
+    memory_keep();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);    /* nor is a limit on the size of files */
     status = dispatch(argc, argv);
