@@ -65,7 +65,8 @@ void results_read(struct result *result, const char *path, const char *subject, 
 
 /* Read the vector at path, round it, let the door answer, judge. An unreadable
  * vector returns its sentence (then there is no verdict: exit status 2). kept:
- * NULL, or takes what the door gave (free with mha_free), as evidence. */
+ * NULL, or takes what the door gave (free with mha_free), as evidence; where
+ * that passed only output, attn_weights, attn_weights_mean and head_outputs. */
 const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
                        const struct profile *p, char error[600]);
 

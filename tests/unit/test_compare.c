@@ -289,3 +289,80 @@ Test(judge, skips_what_the_profile_cannot_hold)
     cr_assert_str_eq(verdict.reason, "not applicable to float16: a number leaves the range of the type");
     mha_free(got);
 }
+
+static const double in_b[6] = { 1, 2, .5, -1, 3, 1 };
+
+/* Views and transposes do not round, whatever the profile. */
+Test(judge, leaves_exact_stages_no_room)
+{
+    static const enum mha_stage exact[] = { Q_WEIGHT, K_WEIGHT, V_WEIGHT, Q_BIAS, K_BIAS, V_BIAS, Q_WEIGHT_T, K_WEIGHT_T, V_WEIGHT_T };
+    struct vector v = vector();
+
+    v.in.in_proj_bias = in_b;
+    for (size_t k = 0; k < sizeof exact / sizeof *exact; k++) {
+        struct array got[STAGES];
+        struct verdict verdict;
+        forward(got, &v, POLICY_PYTORCH);
+        struct array *a = &got[exact[k]];
+        a->v[0] *= 1 + 0x1p-52;
+        judge(&verdict, &v, 0, got, &profiles[PROFILE_BFLOAT16], SCOPE_LAYER);
+        cr_expect_eq(verdict.outcome, OUTCOME_FAIL);
+        cr_expect_eq(verdict.first_wrong, exact[k]);
+        cr_expect_eq(verdict.worst.sigma, 0);
+        mha_free(got);
+    }
+}
+
+/* ---- a door ---- */
+
+static void answer_one_beyond(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+{
+    struct door reference = door_reference();
+
+    reference.answer(&reference, result, v, p);
+    if (self->state)
+        result->got[OUTPUT].v[0] += 1;
+}
+
+static void through(struct verdict *verdict, struct array kept[STAGES], int wrong, int pass_suffices)
+{
+    struct vector v = vector();
+    struct npz file = { 0 };
+    char error[600];
+    struct door door = { .name = "door", .answer = answer_one_beyond, .state = wrong ? &wrong : NULL, .pass_suffices = pass_suffices };
+
+    v.in.in_proj_bias = in_b;    /* a file has both biases or none */
+    cr_assert_null(vector_pack(&file, &v.in, 0, 0, NPZ_F8));
+    cr_assert_null(judge_arrays(verdict, kept, &door, &file, "case", f32(), error));
+}
+
+Test(door, may_be_content_with_the_profile_asked_for)
+{
+    struct verdict verdict;
+
+    through(&verdict, NULL, 0, 0);
+    cr_assert_str_eq(verdict.meets->name, "float64");
+    through(&verdict, NULL, 0, 1);
+    cr_assert_eq(verdict.outcome, OUTCOME_PASS);
+    cr_assert_str_eq(verdict.meets->name, "float32");
+    through(&verdict, NULL, 1, 1);
+    cr_assert_eq(verdict.outcome, OUTCOME_FAIL);
+    cr_assert_null(verdict.meets);
+}
+
+Test(door, evidence_of_a_pass_is_what_a_kernel_returns)
+{
+    struct array kept[STAGES];
+    struct verdict verdict;
+
+    through(&verdict, kept, 0, 0);
+    cr_assert_eq(verdict.outcome, OUTCOME_PASS);
+    cr_assert(verdict.judged & 1u << SCORES);
+    cr_assert(kept[OUTPUT].v && kept[ATTN_WEIGHTS].v && kept[ATTN_WEIGHTS_MEAN].v && kept[HEAD_OUTPUTS].v);
+    cr_assert_null(kept[SCORES].v);
+    mha_free(kept);
+    through(&verdict, kept, 1, 0);
+    cr_assert_eq(verdict.outcome, OUTCOME_FAIL);
+    cr_assert_not_null(kept[SCORES].v);
+    mha_free(kept);
+}
