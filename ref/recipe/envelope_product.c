@@ -50,13 +50,18 @@ void project_loses(double *V, size_t wide, const struct units *u, const double *
 }
 
 TWO_SPEEDS
-int any_flushed(const struct units *u, const double *x, size_t count)
+static int any_flushed_fast(const struct units *u, const double *x, size_t count)
 {
     size_t found = 0;
     double tiny = u->tiny;
 
     FOR(m, count) found += (fabs(x[m]) < tiny) & (x[m] != 0);
     return found > 0;
+}
+
+int any_flushed(const struct units *u, const double *x, size_t count)
+{
+    return any_flushed_fast(u, x, count);
 }
 
 void operands_lose(double *V, size_t wide, const struct units *u, const double *x, size_t rows, const struct matrix *w, int flushed_w, double *lost)

@@ -38,25 +38,40 @@ double residue(const struct profile *p, double x)
 } while (0)
 
 TWO_SPEEDS
-void row_add(double *y, const double *a, const struct matrix *w)
+static void row_add_fast(double *y, const double *a, const struct matrix *w)
 {
 #define PRODUCT(a, w) ((a) * (w))
     ADD_ROWS(y, a, w, PRODUCT);
 }
 
+void row_add(double *y, const double *a, const struct matrix *w)
+{
+    row_add_fast(y, a, w);
+}
+
 TWO_SPEEDS
-void row_add_squares(double *y, const double *a, const struct matrix *w)
+static void row_add_squares_fast(double *y, const double *a, const struct matrix *w)
 {
 #define SQUARE(a, w) ((a) * (w) * (w))
     ADD_ROWS(y, a, w, SQUARE);
 }
 
+void row_add_squares(double *y, const double *a, const struct matrix *w)
+{
+    row_add_squares_fast(y, a, w);
+}
+
 TWO_SPEEDS
-void row_add_spread(double *y, const double *a, const struct matrix *w, const double *middle)
+static void row_add_spread_fast(double *y, const double *a, const struct matrix *w, const double *middle)
 {
     const double *restrict m = middle;
 #define OFF(a, w) SQUARE(a, (w) - m[e])
     ADD_ROWS(y, a, w, OFF);
+}
+
+void row_add_spread(double *y, const double *a, const struct matrix *w, const double *middle)
+{
+    row_add_spread_fast(y, a, w, middle);
 }
 
 void row_add_lost(double *lost, const struct units *u, const double *a, const struct matrix *w)
@@ -95,7 +110,7 @@ static inline double rounding(double count, double y, double b, double terms2, d
 /* terms2: the squares of the terms; partial2, partial: squares and sizes of the
  * partial sums; size: sizes of the terms. */
 TWO_SPEEDS
-void strip_sum(double V[restrict STRIP], double y[restrict STRIP], const struct units *u, const double *a, const double *strip, size_t C, const double b[restrict STRIP])
+static void strip_sum_fast(double V[restrict STRIP], double y[restrict STRIP], const struct units *u, const double *a, const double *strip, size_t C, const double b[restrict STRIP])
 {
     double sum[STRIP] = { 0 }, terms2[STRIP] = { 0 }, partial2[STRIP] = { 0 }, partial[STRIP] = { 0 }, size[STRIP] = { 0 };
     double count = (double)C, lost = count * u->tiny, lost2 = lost * lost, U = u->U, O = u->O;
@@ -114,4 +129,9 @@ void strip_sum(double V[restrict STRIP], double y[restrict STRIP], const struct 
              + (size[e] > 0 ? lost2 : 0);
         y[e] = sum[e];
     }
+}
+
+void strip_sum(double V[STRIP], double y[STRIP], const struct units *u, const double *a, const double *strip, size_t C, const double b[STRIP])
+{
+    strip_sum_fast(V, y, u, a, strip, C, b);
 }
