@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sha256.h"
 
+#include "sha256_block.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static const uint32_t round_constant[64] = {
+const uint32_t sha256_constant[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -32,7 +34,7 @@ static inline uint32_t next_word(uint32_t w[16], int t)
 /* A round moves each of the eight on by one place. They stay where they are,
  * and the next round takes them by other names; after eight all are back. */
 #define ROUND(a, b, c, d, e, f, g, h, t) \
-    h += (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + round_constant[t] + ((t) < 16 ? w[(t) % 16] : next_word(w, t)); \
+    h += (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + sha256_constant[t] + ((t) < 16 ? w[(t) % 16] : next_word(w, t)); \
     d += h; \
     h += (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)))
 #define EIGHT_ROUNDS(t) \
@@ -65,9 +67,19 @@ static void digest_block(uint32_t state[8], const unsigned char block[64])
     state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
+/* count blocks, one behind the other. */
+static void digest(struct sha256 *s, const unsigned char *block, size_t count)
+{
+    if (s->plain)
+        for (; count > 0; count--, block += 64)
+            digest_block(s->state, block);
+    else
+        sha256_blocks_x86(s->state, block, count);
+}
+
 void sha256_start(struct sha256 *s)
 {
-    *s = (struct sha256){ .state = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+    *s = (struct sha256){ .plain = !sha256_has_x86(), .state = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 } };
 }
 
@@ -77,12 +89,17 @@ void sha256_add(struct sha256 *s, const void *bytes, size_t length)
 
     while (length) {
         size_t have = s->length % 64, take = 64 - have < length ? 64 - have : length;
-        memcpy(s->block + have, from, take);
+        if (have == 0 && length >= 64) {
+            take = length - length % 64;
+            digest(s, from, take / 64);
+        } else {
+            memcpy(s->block + have, from, take);
+            if (have + take == 64)
+                digest(s, s->block, 1);
+        }
         s->length += take;
         from += take;
         length -= take;
-        if (have + take == 64)
-            digest_block(s->state, s->block);
     }
 }
 

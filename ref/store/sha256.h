@@ -12,6 +12,7 @@ struct sha256 {
     uint32_t state[8];
     uint64_t length;             /* bytes so far */
     unsigned char block[64];     /* the last length % 64 of them */
+    int plain;                   /* by plain C, although the processor may have instructions for it */
 };
 
 void sha256_start(struct sha256 *s);
