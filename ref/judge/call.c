@@ -5,6 +5,7 @@
 #include "call.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
@@ -81,18 +82,62 @@ static size_t up(size_t x, size_t step)
     return (x + step - 1) / step * step;
 }
 
-/* The next array of that many bytes; used grows. */
-static struct call_slot place(size_t *used, size_t bytes, struct call_layout layout)
+/* An array of that many bytes. */
+static struct call_slot place(size_t first, size_t bytes, struct call_layout layout)
 {
-    size_t step = layout.page ? layout.page : 64, first = *used, past = first + up(bytes ? bytes : 1, step);
+    size_t past = first + up(bytes ? bytes : 1, layout.page ? layout.page : 64);
 
-    *used = past + layout.page;
     if (layout.page && !bytes)    /* nothing to touch: its address is an unused page */
         past = first;
     return (struct call_slot){
         .there = 1, .first = first, .past = past, .bytes = bytes,
         .at = layout.page && layout.at_end ? past - bytes : first,
     };
+}
+
+/* One array behind the other; the bytes of the whole block. */
+static size_t in_a_row(struct call_slot *slot, const size_t *bytes, size_t count, struct call_layout layout)
+{
+    size_t used = layout.page;
+
+    FOR(k, count) if (slot[k].there) {
+        slot[k] = place(used, bytes[k], layout);
+        used = slot[k].past + (slot[k].past == slot[k].first ? layout.page : 0) + layout.page;
+    }
+    return used;
+}
+
+/* Of three square weights, in_proj_weight is the first to outgrow a page. */
+enum { PACKED_PAGES = 4 };
+
+struct call_room call_input_room(enum call_input k, size_t page)
+{
+    size_t wide = PACKED_PAGES - 1, before = 1 + 2 * (size_t)k + (k > CALL_IN_PROJ_WEIGHT ? wide : 0);
+
+    return (struct call_room){ before * page, k == CALL_IN_PROJ_WEIGHT ? PACKED_PAGES * page : page };
+}
+
+struct call_room call_output_room(enum call_output k, size_t page)
+{
+    return (struct call_room){ (1 + 2 * (size_t)k) * page, page };
+}
+
+/* Every array in the room of its kind, or 0. */
+static int in_rooms(struct call_plan *plan, const size_t *in, const size_t *out, struct call_layout layout)
+{
+    if (!layout.page)
+        return 0;
+    FOR(k, CALL_INPUTS) if (plan->in[k].there && in[k] > call_input_room((enum call_input)k, layout.page).bytes)
+        return 0;
+    FOR(k, CALL_OUTPUTS) if (plan->out[k].there && out[k] > call_output_room((enum call_output)k, layout.page).bytes)
+        return 0;
+    FOR(k, CALL_INPUTS) if (plan->in[k].there)
+        plan->in[k] = place(call_input_room((enum call_input)k, layout.page).first, in[k], layout);
+    FOR(k, CALL_OUTPUTS) if (plan->out[k].there)
+        plan->out[k] = place(call_output_room((enum call_output)k, layout.page).first, out[k], layout);
+    plan->in_bytes = call_input_room(CALL_INPUTS, layout.page).first;
+    plan->out_bytes = call_output_room(CALL_OUTPUTS, layout.page).first;
+    return 1;
 }
 
 void call_plan(struct call_plan *plan, const struct vector *v, const struct profile *p,
@@ -102,6 +147,7 @@ void call_plan(struct call_plan *plan, const struct vector *v, const struct prof
     struct source source[CALL_INPUTS];
     size_t N = in->N, L = in->L, E = in->E, H = in->H, Sx = in->S + (in->bias_k != NULL) + (in->add_zero_attn != 0);
     size_t count[CALL_OUTPUTS] = { N * L * E, N * H * L * Sx, N * L * Sx, N * L * E };
+    size_t in_bytes[CALL_INPUTS] = { 0 }, out_bytes[CALL_OUTPUTS];
     uint32_t dtype = call_dtype(p);
 
     *plan = (struct call_plan){ .call = {
@@ -114,11 +160,18 @@ void call_plan(struct call_plan *plan, const struct vector *v, const struct prof
         .padding_dtype = in->key_padding_mask.masked ? QKVEC_BOOL : dtype,
     } };
     sources(source, in, scope);
-    plan->in_bytes = plan->out_bytes = layout.page;
-    FOR(k, CALL_INPUTS) if (source[k].there)
-        plan->in[k] = place(&plan->in_bytes, source[k].count * call_number_bytes(source[k].flags ? QKVEC_BOOL : dtype), layout);
-    FOR(k, CALL_OUTPUTS) if (scope == SCOPE_LAYER || k != CALL_OUTPUT)
-        plan->out[k] = place(&plan->out_bytes, count[k] * call_number_bytes(dtype), layout);
+    FOR(k, CALL_INPUTS) {
+        plan->in[k].there = source[k].there;
+        in_bytes[k] = source[k].count * call_number_bytes(source[k].flags ? QKVEC_BOOL : dtype);
+    }
+    FOR(k, CALL_OUTPUTS) {
+        plan->out[k].there = scope == SCOPE_LAYER || k != CALL_OUTPUT;
+        out_bytes[k] = count[k] * call_number_bytes(dtype);
+    }
+    if ((plan->in_rooms = in_rooms(plan, in_bytes, out_bytes, layout)))
+        return;
+    plan->in_bytes = in_a_row(plan->in, in_bytes, CALL_INPUTS, layout);
+    plan->out_bytes = in_a_row(plan->out, out_bytes, CALL_OUTPUTS, layout);
 }
 
 void call_bind(struct qkvec_call *call, const struct call_plan *plan, const void *in, void *out,
@@ -153,20 +206,24 @@ static void fill(char *in, const struct call_slot *slot, const struct source *s,
             call_put(to, dtype, (n * s->T + t) * width + c, (double)s->numbers[(t * s->N + n) * width + c]);
 }
 
-/* The merged mask depends on nothing but the masks: for the layer, heads of one
- * channel are enough to have the recipe make it. */
+/* The merged mask depends on nothing but the masks: for the layer it is the
+ * only stage that has a size, and the recipe has nothing else to do. */
 static const char *computed(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope)
 {
-    struct mha_in narrow = *in;
     const char *wrong;
 
-    if (scope == SCOPE_LAYER)
-        narrow.E = narrow.H, narrow.Ek = narrow.Ev = 1, narrow.in_proj_bias = NULL;
-    if ((wrong = mha_alloc(t, &narrow)))
-        return wrong;
-    if (scope == SCOPE_CORE)
+    if (scope == SCOPE_CORE) {
+        if ((wrong = mha_alloc(t, in)))
+            return wrong;
         truth_heads(t, in, p, scope);
-    mha_core(t, &narrow);
+    } else {
+        size_t N = in->N, H = in->H, L = in->L, Sx = in->S + (in->bias_k != NULL) + (in->add_zero_attn != 0);
+        FOR(k, STAGES) t[k] = (struct array){ 0 };
+        t[MASK] = (struct array){ .ndim = 4, .shape = { N, H, L, Sx }, .size = N * H * L * Sx };
+        if (!(t[MASK].v = malloc((t[MASK].size ? t[MASK].size : 1) * sizeof *t[MASK].v)))
+            return "not enough memory for a mask";
+    }
+    mha_core(t, in);
     return NULL;
 }
 

@@ -38,10 +38,18 @@ struct call_slot {
  * numbers end (at_end) or begin exactly where its pages do. */
 struct call_layout { size_t page; int at_end; };
 
+/* Where such a layout puts small arrays: the place is the same for every case,
+ * so that it need not be mapped anew. bytes of the room; it begins at first. */
+struct call_room { size_t first, bytes; };
+struct call_room call_input_room(enum call_input k, size_t page);
+struct call_room call_output_room(enum call_output k, size_t page);
+
 struct call_plan {
     struct qkvec_call call;                  /* sizes, types and flags; no addresses */
     struct call_slot in[CALL_INPUTS], out[CALL_OUTPUTS];
     size_t in_bytes, out_bytes;              /* of the two blocks; never 0 */
+    int in_rooms;                            /* every array is in the room of its kind; then the blocks are those
+                                              * of the rooms, whatever the case */
 };
 
 /* What a call of this scope looks like. v is rounded to the type of p already. */

@@ -14,14 +14,14 @@ static const enum mha_stage stage_of[CALL_OUTPUTS] = { OUTPUT, ATTN_WEIGHTS, ATT
 
 /* A pattern per type and pass: signalling NaN. Arithmetic on one sets the
  * quiet bit, so that a kernel which adds to what it finds is told apart. */
-struct pattern { unsigned char bytes[8]; size_t quiet_byte; unsigned char quiet_bit; };
+struct pattern { unsigned char bytes[8]; size_t quiet_byte, same_byte; unsigned char quiet_bit; };
 
 static struct pattern pattern_of(uint32_t dtype, int pass)
 {
     static const uint64_t f64[2] = { 0x7FF1A5C3A5C3A5C3, 0xFFF25A3C5A3C5A3C };
     static const uint32_t f32[2] = { 0x7F91A5C3, 0xFFA25A3C };
     static const uint16_t f16[2] = { 0x7C5A, 0xFDA3 }, bf16[2] = { 0x7F95, 0xFFAA };
-    struct pattern p = { { 0 }, 0, 0 }, one = { { 0 }, 0, 0 };
+    struct pattern p = { { 0 }, 0, 0, 0 }, one = { { 0 }, 0, 0, 0 };
     uint64_t quiet = 0;
     size_t bytes = call_number_bytes(dtype);
 
@@ -33,6 +33,7 @@ static struct pattern pattern_of(uint32_t dtype, int pass)
     }
     FOR(b, bytes) if (one.bytes[b]) {
         p.quiet_byte = b;
+        p.same_byte = b ? 0 : 1;    /* one that quieting leaves alone */
         p.quiet_bit = one.bytes[b];
     }
     return p;
@@ -42,19 +43,25 @@ void call_blank(void *out, const struct call_plan *plan, int pass)
 {
     size_t bytes = call_number_bytes(plan->call.dtype);
     struct pattern p = pattern_of(plan->call.dtype, pass);
+    unsigned char many[64];    /* a room is a multiple of them */
 
+    for (size_t at = 0; at < sizeof many; at += bytes)
+        memcpy(many + at, p.bytes, bytes);
     FOR(k, CALL_OUTPUTS) {
         const struct call_slot *slot = &plan->out[k];
-        for (size_t at = slot->first; at < slot->past; at += bytes)    /* a room is a multiple of every type */
-            memcpy((char *)out + at, p.bytes, bytes);
+        for (size_t at = slot->first; at < slot->past; at += sizeof many)
+            memcpy((char *)out + at, many, sizeof many);
     }
 }
 
-/* Bytes of [from, to) that are not the pattern. */
+/* Bytes of [from, to) that are not the pattern; from is at a number's begin. */
 static size_t changed(const char *out, size_t from, size_t to, const struct pattern *p, size_t bytes)
 {
     size_t count = 0;
 
+    /* Nothing but the pattern begins with it and goes on like itself. */
+    if (to - from >= bytes && !memcmp(out + from, p->bytes, bytes) && !memcmp(out + from, out + from + bytes, to - from - bytes))
+        return 0;
     for (size_t at = from; at < to; at++)
         count += (unsigned char)out[at] != p->bytes[at % bytes];
     return count;
@@ -89,14 +96,16 @@ static void inspect(char sentence[256], const char *out, const struct call_plan 
 {
     const struct call_slot *slot = &plan->out[k];
     size_t bytes = call_number_bytes(plan->call.dtype), left = 0, added = 0, first = 0;
+    struct pattern quiet = *p;
     struct array shape;
     char index[96];
 
+    quiet.bytes[p->quiet_byte] |= p->quiet_bit;
     shape_of(&shape, plan, k);
     FOR(m, shape.size) {
         const char *at = out + slot->at + m * bytes;
-        struct pattern quiet = *p;
-        quiet.bytes[p->quiet_byte] |= p->quiet_bit;
+        if (at[p->same_byte] != (char)p->bytes[p->same_byte])    /* neither: the usual, told cheaply */
+            continue;
         int same = !memcmp(at, p->bytes, bytes), sum = !memcmp(at, quiet.bytes, bytes);
         if ((same || sum) && !(left + added))
             first = m;

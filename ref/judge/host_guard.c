@@ -46,6 +46,22 @@ static void find_slot(struct wire_fault *f, const struct call_slot *slot, int co
     }
 }
 
+static int is_within(const char *at, const char *block, size_t bytes)
+{
+    return block && at >= block && at < block + bytes;
+}
+
+static int is_earlier(const struct guard *g, const char *at)
+{
+    for (int k = 0; k < TURNS; k++)
+        if (is_within(at, g->turn[k].in, g->turn_in) || is_within(at, g->turn[k].out, g->turn_out))
+            return 1;
+    for (int k = 0; k < GRAVES; k++)
+        if (is_within(at, g->grave[k].at, g->grave[k].bytes))
+            return 1;
+    return 0;
+}
+
 static void describe(struct wire_fault *f, const struct guard *g, const siginfo_t *info)
 {
     const char *at = info->si_addr;
@@ -57,18 +73,16 @@ static void describe(struct wire_fault *f, const struct guard *g, const siginfo_
         f->kind = FAULT_UNALIGNED;
     else if ((uintptr_t)at < 65536)
         f->kind = FAULT_NULL, f->distance = (uintptr_t)at;
-    else if (g->in && at >= g->in && at < g->in + plan->in_bytes)
+    else if (is_within(at, g->in, plan->in_bytes))
         f->kind = FAULT_INPUT, find_slot(f, plan->in, CALL_INPUTS, (size_t)(at - g->in));
-    else if (g->out && at >= g->out && at < g->out + plan->out_bytes)
+    else if (is_within(at, g->out, plan->out_bytes))
         f->kind = FAULT_OUTPUT, find_slot(f, plan->out, CALL_OUTPUTS, (size_t)(at - g->out));
-    else if (g->message && at >= g->message && at < g->message + 3 * g->page)
+    else if (is_within(at, g->message, 3 * g->page))
         f->kind = FAULT_MESSAGE;
     else if (at < g->stack && at >= g->stack_limit)
         f->kind = FAULT_STACK;
-    else
-        for (int k = 0; k < GRAVES; k++)
-            if (g->grave[k].at && at >= g->grave[k].at && at < g->grave[k].at + g->grave[k].bytes)
-                f->kind = FAULT_EARLIER;
+    else if (is_earlier(g, at))
+        f->kind = FAULT_EARLIER;
 }
 
 static void on_fatal(int signal, siginfo_t *info, void *context)

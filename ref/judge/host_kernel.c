@@ -27,8 +27,18 @@ struct kernel_door {
     pid_t pid;                      /* 0: no worker */
     int socket, inputs[2], outputs[2];
     struct chatter chatter;
-    size_t page;
+    size_t page, turn_in, turn_out;  /* bytes of a turn's blocks */
+    size_t cases;
+    char *in;                       /* the turns' inputs, mapped */
+    char *out;                      /* outputs that have been read; room of them */
+    size_t room;
 };
+
+/* Where the block of a case begins in its file. */
+static size_t in_file(const struct wire_request *request, size_t bytes)
+{
+    return bytes * (size_t)(request->plan.in_rooms ? request->turn : TURNS);
+}
 
 static int stopped(const void *host)
 {
@@ -68,7 +78,7 @@ static const char *start(struct kernel_door *d, char error[600])
         return error;
     }
     int fd[WIRE_FDS] = { null, out[1], out[1], pair[1], d->inputs[1], d->outputs[0] };
-    failed = ftruncate(d->outputs[0], (off_t)d->page) ? errno : process_start(&d->pid, d->base.host->self, argv, fd, WIRE_FDS, 1);
+    failed = ftruncate(d->outputs[0], (off_t)(d->page + TURNS * d->turn_out)) ? errno : process_start(&d->pid, d->base.host->self, argv, fd, WIRE_FDS, 1);
     drop(&pair[1]);
     drop(&out[1]);
     drop(&null);
@@ -108,19 +118,35 @@ static const char *start(struct kernel_door *d, char error[600])
 
 /* ---- a case ---- */
 
-static const char *prepare(struct kernel_door *d, const struct call_plan *plan, const struct vector *v, const struct profile *p)
+static const char *prepare(struct kernel_door *d, const struct wire_request *request, const struct vector *v, const struct profile *p)
 {
+    const struct call_plan *plan = &request->plan;
+    size_t in = TURNS * d->turn_in, out = d->page + TURNS * d->turn_out;
     const char *wrong;
 
-    if (ftruncate(d->inputs[0], 0) || ftruncate(d->inputs[0], (off_t)plan->in_bytes)
-        || ftruncate(d->outputs[0], (off_t)d->page) || ftruncate(d->outputs[0], (off_t)(d->page + plan->out_bytes)))
+    /* To this size even if it is this size: a kernel may have shortened the file. */
+    if (ftruncate(d->inputs[0], (off_t)in) || ftruncate(d->outputs[0], (off_t)out))
         return "not enough memory for a kernel's arrays";
-    void *in = mmap(NULL, plan->in_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], 0);
-    if (in == MAP_FAILED)
+    if (plan->in_rooms)
+        return call_fill(d->in + in_file(request, d->turn_in), plan, v, p, d->scope);
+    if (ftruncate(d->inputs[0], (off_t)(in + plan->in_bytes)) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
         return "not enough memory for a kernel's arrays";
-    wrong = call_fill(in, plan, v, p, d->scope);
-    munmap(in, plan->in_bytes);
+    void *block = mmap(NULL, plan->in_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], (off_t)in);
+    if (block == MAP_FAILED)
+        return "not enough memory for a kernel's arrays";
+    wrong = call_fill(block, plan, v, p, d->scope);
+    munmap(block, plan->in_bytes);
     return wrong;
+}
+
+/* Memory to read outputs into: kept, as most cases are of one size. */
+static char *make_room(struct kernel_door *d, size_t bytes)
+{
+    if (bytes > d->room) {
+        free(d->out);
+        d->room = (d->out = malloc(bytes)) ? bytes : 0;
+    }
+    return d->out;
 }
 
 static int take(int fd, void *to, size_t bytes, size_t from)
@@ -141,16 +167,16 @@ static void returned(struct kernel_door *d, struct result *result, const struct 
     const struct call_plan *plan = &request->plan;
     char sentence[256];
     const char *wrong = NULL;
-    void *out;
+    char *out;
 
     if (reply->failed) {
         host_say(result, OUTCOME_ERROR, "the worker cannot map the arrays: %s", strerror(reply->failed));
         return;
     }
     call_outcome(result, reply->returned, reply->reason);
-    if (!(out = malloc(plan->out_bytes)))
+    if (!(out = make_room(d, plan->out_bytes)))
         wrong = "not enough memory for the results";
-    else if (!take(d->outputs[0], out, plan->out_bytes, d->page))
+    else if (!take(d->outputs[0], out, plan->out_bytes, d->page + in_file(request, d->turn_out)))
         wrong = "the kernel did away with the memory of its outputs";
     if (wrong) {
         host_say(result, OUTCOME_ERROR, "%s", wrong);
@@ -161,7 +187,6 @@ static void returned(struct kernel_door *d, struct result *result, const struct 
         else if (result->outcome == OUTCOME_PASS && (wrong = call_read(result->got, out, plan, reply->written)))
             host_say(result, OUTCOME_ERROR, "%s", wrong);
     }
-    free(out);
 }
 
 static void answer(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
@@ -180,8 +205,9 @@ static void answer(struct door *self, struct result *result, const struct vector
     }
     memset(&request, 0, sizeof request);
     request.pass = self->pass != 0;
+    request.turn = (int)(d->cases++ % TURNS);
     call_plan(&request.plan, v, p, d->scope, layout);
-    if ((wrong = prepare(d, &request.plan, v, p))) {
+    if ((wrong = prepare(d, &request, v, p))) {
         host_say(result, OUTCOME_ERROR, "%s", wrong);
         return;
     }
@@ -221,7 +247,21 @@ static void close_kernel(struct host_door *base)
         drop(&d->inputs[k]);
         drop(&d->outputs[k]);
     }
+    if (d->in)
+        munmap(d->in, TURNS * d->turn_in);
+    free(d->out);
     free(d);
+}
+
+static int map_turns(struct kernel_door *d)
+{
+    size_t bytes = TURNS * d->turn_in;
+    void *in = ftruncate(d->inputs[0], (off_t)bytes) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], 0);
+
+    if (in == MAP_FAILED)
+        return errno;
+    d->in = in;
+    return 0;
 }
 
 const char *host_open_kernel(struct door *door, const struct host *host, const char *library,
@@ -235,8 +275,10 @@ const char *host_open_kernel(struct door *door, const struct host *host, const c
             .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .chatter.fd = -1,
             .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE),
         };
-        if (!(failed = process_memory(d->inputs)))
-            failed = process_memory(d->outputs);
+        d->turn_in = call_input_room(CALL_INPUTS, d->page).first;
+        d->turn_out = call_output_room(CALL_OUTPUTS, d->page).first;
+        if (!(failed = process_memory(d->inputs)) && !(failed = process_memory(d->outputs)))
+            failed = map_turns(d);
     }
     if (failed) {
         snprintf(error, 600, "a worker cannot be prepared: %s", strerror(failed));

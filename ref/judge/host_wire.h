@@ -8,8 +8,12 @@
 /* The worker's descriptors. 1 and 2 are one pipe, 0 is /dev/null. */
 enum { WIRE_SOCKET = 3, WIRE_INPUTS, WIRE_OUTPUTS, WIRE_FDS };
 
+/* Both files begin with turns: blocks of the rooms of call.h, which serve case
+ * after case. Behind them is the block of a case that needs more room. */
+#define TURNS 17
+
 struct wire_started { int ok; char error[512]; };
-struct wire_request { int pass; struct call_plan plan; };
+struct wire_request { int pass, turn; struct call_plan plan; };    /* turn: where plan.in_rooms */
 struct wire_reply { int failed; int returned; uint32_t written; char reason[QKVEC_REASON]; };    /* failed: an errno of the worker's own */
 
 /* The first page of the outputs' file: what a dying worker leaves. The outputs follow. */
@@ -25,9 +29,10 @@ struct wire_fault {
 };
 
 /* Addresses of earlier cases are not used again for a while, so that a late
- * access to them is told from a new one. */
+ * access to them is told from a new one: the turns, and of other cases graves. */
 #define GRAVES 16
 struct grave { char *at; size_t bytes; };
+struct turn { char *in, *out; };     /* unreachable but while a case has it; NULL before the first */
 
 /* The worker's part of it. */
 struct guard {
@@ -35,6 +40,8 @@ struct guard {
     char *in, *out, *message;        /* what is mapped where */
     size_t page;
     char *stack, *stack_limit;       /* of the main thread: from its begin down to its limit */
+    size_t turn_in, turn_out;        /* bytes of a turn's blocks */
+    struct turn turn[TURNS];
     struct grave grave[GRAVES];
     size_t buried;
     struct wire_fault *fault;

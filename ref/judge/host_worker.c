@@ -67,27 +67,62 @@ static call_kernel *load(struct wire_started *started, const char *library, enum
 
 /* ---- memory ---- */
 
+/* A part of a file in the midst of unreachable pages; 0, or an errno. */
+static int show(char *base, size_t first, size_t bytes, int protection, int fd, off_t from)
+{
+    return bytes && mmap(base + first, bytes, protection, MAP_SHARED | MAP_FIXED, fd, from + (off_t)first) == MAP_FAILED ? errno : 0;
+}
+
+static char *unreachable(size_t bytes)
+{
+    char *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+static char *unmap(char *base, size_t bytes)
+{
+    munmap(base, bytes);
+    return NULL;
+}
+
 /* Everything unreachable but the slots. */
 static char *map(int fd, off_t from, size_t bytes, const struct call_slot *slot, int count, int protection)
 {
-    char *base = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, from);
+    char *base = unreachable(bytes);
 
-    if (base == MAP_FAILED)
-        return NULL;
-    for (int k = 0; k < count; k++)
-        if (slot[k].past > slot[k].first && mprotect(base + slot[k].first, slot[k].past - slot[k].first, protection)) {
-            munmap(base, bytes);
-            return NULL;
-        }
+    for (int k = 0; base && k < count; k++)
+        if (show(base, slot[k].first, slot[k].past - slot[k].first, protection, fd, from))
+            base = unmap(base, bytes);
     return base;
+}
+
+/* The rooms of a turn, closed. What is between two of them is of no file, or
+ * the system would join and split them at every turn, which takes it long. */
+static char *map_rooms(int fd, off_t from, size_t bytes, const struct call_room *room, int count)
+{
+    char *base = unreachable(bytes);
+
+    for (int k = 0; base && k < count; k++)
+        if (show(base, room[k].first, room[k].bytes, PROT_NONE, fd, from))
+            base = unmap(base, bytes);
+    return base;
+}
+
+static int open_rooms(char *base, const struct call_slot *slot, int count, int protection)
+{
+    for (int k = 0; k < count; k++)
+        if (slot[k].past > slot[k].first && mprotect(base + slot[k].first, slot[k].past - slot[k].first, protection))
+            return 0;
+    return 1;
 }
 
 /* The reason ends where its page does, so that a longer one is noticed. */
 static char *map_message(size_t page)
 {
-    char *base = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *base = unreachable(3 * page);
 
-    return base == MAP_FAILED || mprotect(base + page, page, PROT_READ | PROT_WRITE) ? NULL : base;
+    return !base || mprotect(base + page, page, PROT_READ | PROT_WRITE) ? NULL : base;
 }
 
 /* Out of use, but not free for the next case yet. */
@@ -106,6 +141,60 @@ static void bury(struct guard *guard, char *base, size_t bytes)
     }
 }
 
+/* ---- the arrays of a case: guard->in and guard->out, or NULL ---- */
+
+static void map_turn(struct turn *turn, size_t number, const struct guard *guard)
+{
+    struct call_room in[CALL_INPUTS], out[CALL_OUTPUTS];
+
+    for (int k = 0; k < CALL_INPUTS; k++)
+        in[k] = call_input_room((enum call_input)k, guard->page);
+    for (int k = 0; k < CALL_OUTPUTS; k++)
+        out[k] = call_output_room((enum call_output)k, guard->page);
+    if (!turn->in)
+        turn->in = map_rooms(WIRE_INPUTS, (off_t)(number * guard->turn_in), guard->turn_in, in, CALL_INPUTS);
+    if (!turn->out)
+        turn->out = map_rooms(WIRE_OUTPUTS, (off_t)(guard->page + number * guard->turn_out), guard->turn_out, out, CALL_OUTPUTS);
+}
+
+static void arrays_open(struct guard *guard, const struct wire_request *request)
+{
+    const struct call_plan *plan = &request->plan;
+    struct turn *turn = &guard->turn[request->turn];
+
+    if (!plan->in_rooms) {
+        guard->in = map(WIRE_INPUTS, (off_t)(TURNS * guard->turn_in), plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
+        guard->out = map(WIRE_OUTPUTS, (off_t)(guard->page + TURNS * guard->turn_out), plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
+        return;
+    }
+    map_turn(turn, (size_t)request->turn, guard);
+    if (turn->in && open_rooms(turn->in, plan->in, CALL_INPUTS, PROT_READ))
+        guard->in = turn->in;
+    if (turn->out && open_rooms(turn->out, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE))
+        guard->out = turn->out;
+}
+
+/* A kernel that unmaps what is not its own leaves a hole: then the rooms are mapped anew. */
+static void close_rooms(char **base, size_t bytes)
+{
+    if (*base && mprotect(*base, bytes, PROT_NONE))
+        *base = unmap(*base, bytes);
+}
+
+static void arrays_close(struct guard *guard, const struct wire_request *request)
+{
+    struct turn *turn = &guard->turn[request->turn];
+
+    if (!request->plan.in_rooms) {
+        bury(guard, guard->in, request->plan.in_bytes);
+        bury(guard, guard->out, request->plan.out_bytes);
+    } else {
+        close_rooms(&turn->in, guard->turn_in);
+        close_rooms(&turn->out, guard->turn_out);
+    }
+    guard->in = guard->out = NULL;
+}
+
 /* ---- a case ---- */
 
 static void run(struct wire_reply *reply, const struct wire_request *request, struct guard *guard, call_kernel *kernel)
@@ -115,8 +204,7 @@ static void run(struct wire_reply *reply, const struct wire_request *request, st
     uint32_t *written = (uint32_t *)(void *)(guard->message + guard->page);
     struct qkvec_call call;
 
-    guard->in = map(WIRE_INPUTS, 0, plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
-    guard->out = map(WIRE_OUTPUTS, (off_t)guard->page, plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
+    arrays_open(guard, request);
     if (guard->in && guard->out) {
         call_blank(guard->out, plan, request->pass);
         memset(reason, 0, QKVEC_REASON);
@@ -129,9 +217,7 @@ static void run(struct wire_reply *reply, const struct wire_request *request, st
     } else {
         reply->failed = errno ? errno : ENOMEM;
     }
-    bury(guard, guard->in, plan->in_bytes);
-    bury(guard, guard->out, plan->out_bytes);
-    guard->in = guard->out = NULL;
+    arrays_close(guard, request);
 }
 
 int host_worker(int argc, char **argv)
@@ -148,6 +234,8 @@ int host_worker(int argc, char **argv)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY)
         stack.rlim_cur = 0;
+    guard.turn_in = call_input_room(CALL_INPUTS, guard.page).first;
+    guard.turn_out = call_output_room(CALL_OUTPUTS, guard.page).first;
     guard.stack_limit = guard.stack - stack.rlim_cur - 16 * guard.page;
     guard.fault = mmap(NULL, guard.page, PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_OUTPUTS, 0);
     guard.message = map_message(guard.page);
