@@ -46,17 +46,27 @@ static const char *look(struct fuzz *fuzz)
     return error;
 }
 
-static const char *found(struct fuzz *fuzz, struct npz *z, uint64_t number)
+static const char *found(struct fuzz *fuzz, uint64_t number)
 {
     const char *error;
 
     fuzz->failed = 1;
     fuzz->number = number;
-    fuzz->small = *z;
-    *z = (struct npz){ 0 };
-    if ((error = fuzz_shrink(&fuzz->small, &fuzz->verdict, fuzz)))
+    if ((error = fuzz_case(&fuzz->small, number)) || (error = fuzz_shrink(&fuzz->small, &fuzz->verdict, fuzz)))
         return error;
     return look(fuzz);
+}
+
+static const char *one(struct fuzz *fuzz, uint64_t number)
+{
+    struct npz z;
+    const char *error = fuzz_case(&z, number);
+
+    if (!error)
+        return judge_arrays(&fuzz->verdict, NULL, fuzz->door, &z, "fuzz", fuzz->profile, fuzz->error);
+    snprintf(fuzz->error, sizeof fuzz->error, "%s", error);    /* it may be z's own */
+    npz_free(&z);
+    return fuzz->error;
 }
 
 const char *fuzz_run(struct fuzz *fuzz)
@@ -65,14 +75,13 @@ const char *fuzz_run(struct fuzz *fuzz)
 
     fuzz->door->pass_suffices = 1;    /* nobody sees the verdict of a case that passes */
     for (; !error && !fuzz->failed && fuzz->done < fuzz->count && !(fuzz->stop && *fuzz->stop); fuzz->done++) {
-        struct npz z;
-        if (!(error = fuzz_case(&z, fuzz->seed + fuzz->done)) && !(error = fuzz_judge(&fuzz->verdict, NULL, fuzz, &z))) {
+        uint64_t number = fuzz->seed + fuzz->done;
+        if (!(error = one(fuzz, number))) {
             fuzz->passed += fuzz->verdict.outcome == OUTCOME_PASS;
             fuzz->skipped += fuzz->verdict.outcome == OUTCOME_SKIP;
             if (fuzz->verdict.outcome != OUTCOME_PASS && fuzz->verdict.outcome != OUTCOME_SKIP)
-                error = found(fuzz, &z, fuzz->seed + fuzz->done);
+                error = found(fuzz, number);
         }
-        npz_free(&z);
         if (fuzz->progress && fuzz->done % 256 == 0)
             fuzz->progress(fuzz);
     }
