@@ -19,6 +19,10 @@ const char *fuzz_case(struct npz *z, uint64_t number);
  * (where their weights are separate). NULL; or a sentence where there is no such index. */
 const char *fuzz_cut(struct npz *out, const struct npz *z, char axis, size_t i);
 
+/* The case of one query with one channel in each head and the same scores.
+ * NULL; or a sentence, as where there are more queries. */
+const char *fuzz_narrow(struct npz *out, const struct npz *z);
+
 /* How many indices an axis has; 0 for K and V where they are not free. */
 size_t fuzz_extent(const struct npz *z, char axis);
 

@@ -154,17 +154,37 @@ static int simplify_elements(struct shrink *s)
     return smaller;
 }
 
-const char *fuzz_shrink(struct npz *z, struct verdict *verdict, struct fuzz *fuzz)
+static void cut_all(struct shrink *s)
 {
     static const char axes[] = "NHLSDKV";
-    struct shrink s = { z, verdict, fuzz, NULL };
     int smaller = 1;
 
-    for (int round = 0; !s.error && smaller && round < 8; round++) {
-        smaller = drop_options(&s);
+    for (int round = 0; !s->error && smaller && round < 8; round++) {
+        smaller = drop_options(s);
         for (size_t a = 0; axes[a]; a++)
-            smaller |= cut_axis(&s, axes[a]);
+            smaller |= cut_axis(s, axes[a]);
     }
+}
+
+static int make_narrow(struct shrink *s)
+{
+    struct npz next;
+
+    if (s->error || fuzz_narrow(&next, s->z))
+        return 0;
+    if (fuzz_size(&next) < fuzz_size(s->z))
+        return take(s, &next);
+    npz_free(&next);
+    return 0;
+}
+
+const char *fuzz_shrink(struct npz *z, struct verdict *verdict, struct fuzz *fuzz)
+{
+    struct shrink s = { z, verdict, fuzz, NULL };
+
+    cut_all(&s);
+    if (make_narrow(&s))
+        cut_all(&s);
     for (int round = 0; !s.error && round < 2 && simplify(&s); round++)
         ;
     if (!s.error && fuzz_size(z) <= 512)
