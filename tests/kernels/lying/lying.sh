@@ -56,7 +56,7 @@ ALL)
     grep -qE -- "$says" "$dir/out" || fail "wanted: $says" ;;
 *)
     [ $status = 1 ] || fail "wanted exit status 1, found $status"
-    grep -qE -- "^($verdict) [a-z_/]*: .*($says)" "$dir/out" || fail "wanted: $verdict ... $says"
+    grep -qE -- "^($verdict) [a-z0-9_/]*: .*($says)" "$dir/out" || fail "wanted: $verdict ... $says"
     [ "$count" = 1 ] || fail "wanted one vector that does not pass, found $count"
     grep -q " $others" "$dir/out" || fail "the run did not go on: wanted $others"
     grep -E "^($verdict) " "$dir/out" ;;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same as writes_before where arrays are larger than a page: they fill theirs, and it shows in the first round.
+ *
+ * verdict: CRASH
+ * says: SIGSEGV: (wrote|touched) 4 bytes in front of output
+ * vectors: core/answer medium/e256 core/self
+ */
+#define NOW (a->E == 256)
+#include "writes_before.c"
