@@ -102,42 +102,46 @@ static size_t in_a_row(struct call_slot *slot, const size_t *bytes, size_t count
 
     FOR(k, count) if (slot[k].there) {
         slot[k] = place(used, bytes[k], layout);
-        used = slot[k].past + (slot[k].past == slot[k].first ? layout.page : 0) + layout.page;
+        used += up(bytes[k] ? bytes[k] : 1, layout.page ? layout.page : 64) + layout.page;
     }
     return used;
 }
 
-/* Of three square weights, in_proj_weight is the first to outgrow a page. */
-enum { PACKED_PAGES = 4 };
+/* The first page of the inputs, or the outputs, that are not in_proj_weight. */
+enum { FIRST_INPUT = 1 + CALL_PACKED_PAGES + 1, FIRST_OUTPUT = 1 };
 
-struct call_room call_input_room(enum call_input k, size_t page)
+int call_input_gap(size_t page_number)
 {
-    size_t wide = PACKED_PAGES - 1, before = 1 + 2 * (size_t)k + (k > CALL_IN_PROJ_WEIGHT ? wide : 0);
-
-    return (struct call_room){ before * page, k == CALL_IN_PROJ_WEIGHT ? PACKED_PAGES * page : page };
+    return page_number == 0 || (page_number >= FIRST_INPUT - 1 && (page_number - (FIRST_INPUT - 1)) % 2 == 0);
 }
 
-struct call_room call_output_room(enum call_output k, size_t page)
+int call_output_gap(size_t page_number)
 {
-    return (struct call_room){ (1 + 2 * (size_t)k) * page, page };
+    return page_number % 2 == 0;
 }
 
-/* Every array in the room of its kind, or 0. */
-static int in_rooms(struct call_plan *plan, const size_t *in, const size_t *out, struct call_layout layout)
+static int is_small(const struct call_slot *slot, const size_t *bytes, size_t count, size_t packed, size_t page)
 {
-    if (!layout.page)
+    FOR(k, count) if (slot[k].there && bytes[k] > (k == packed ? CALL_PACKED_PAGES * page : page))
         return 0;
-    FOR(k, CALL_INPUTS) if (plan->in[k].there && in[k] > call_input_room((enum call_input)k, layout.page).bytes)
-        return 0;
-    FOR(k, CALL_OUTPUTS) if (plan->out[k].there && out[k] > call_output_room((enum call_output)k, layout.page).bytes)
-        return 0;
-    FOR(k, CALL_INPUTS) if (plan->in[k].there)
-        plan->in[k] = place(call_input_room((enum call_input)k, layout.page).first, in[k], layout);
-    FOR(k, CALL_OUTPUTS) if (plan->out[k].there)
-        plan->out[k] = place(call_output_room((enum call_output)k, layout.page).first, out[k], layout);
-    plan->in_bytes = call_input_room(CALL_INPUTS, layout.page).first;
-    plan->out_bytes = call_output_room(CALL_OUTPUTS, layout.page).first;
     return 1;
+}
+
+/* Every second page has an array, from page first on; empty ones, which nothing
+ * may touch, come last. */
+static void place_small(struct call_slot *slot, const size_t *bytes, size_t count, size_t packed, size_t first, struct call_layout layout)
+{
+    size_t next = first * layout.page;
+
+    for (int empty = 0; empty < 2; empty++)
+        FOR(k, count) if (slot[k].there && (bytes[k] == 0) == empty) {
+            if (k == packed) {    /* it ends in front of the others */
+                slot[k] = place((first - 1) * layout.page - up(bytes[k], layout.page), bytes[k], layout);
+            } else {
+                slot[k] = place(next, bytes[k], layout);
+                next += 2 * layout.page;
+            }
+        }
 }
 
 void call_plan(struct call_plan *plan, const struct vector *v, const struct profile *p,
@@ -168,8 +172,15 @@ void call_plan(struct call_plan *plan, const struct vector *v, const struct prof
         plan->out[k].there = scope == SCOPE_LAYER || k != CALL_OUTPUT;
         out_bytes[k] = count[k] * call_number_bytes(dtype);
     }
-    if ((plan->in_rooms = in_rooms(plan, in_bytes, out_bytes, layout)))
+    if (layout.page && is_small(plan->in, in_bytes, CALL_INPUTS, CALL_IN_PROJ_WEIGHT, layout.page)
+        && is_small(plan->out, out_bytes, CALL_OUTPUTS, CALL_OUTPUTS, layout.page)) {
+        place_small(plan->in, in_bytes, CALL_INPUTS, CALL_IN_PROJ_WEIGHT, FIRST_INPUT, layout);
+        place_small(plan->out, out_bytes, CALL_OUTPUTS, CALL_OUTPUTS, FIRST_OUTPUT, layout);
+        plan->in_bytes = CALL_SMALL_INPUTS * layout.page;
+        plan->out_bytes = CALL_SMALL_OUTPUTS * layout.page;
+        plan->small = 1;
         return;
+    }
     plan->in_bytes = in_a_row(plan->in, in_bytes, CALL_INPUTS, layout);
     plan->out_bytes = in_a_row(plan->out, out_bytes, CALL_OUTPUTS, layout);
 }

@@ -38,18 +38,22 @@ struct call_slot {
  * numbers end (at_end) or begin exactly where its pages do. */
 struct call_layout { size_t page; int at_end; };
 
-/* Where such a layout puts small arrays: the place is the same for every case,
- * so that it need not be mapped anew. bytes of the room; it begins at first. */
-struct call_room { size_t first, bytes; };
-struct call_room call_input_room(enum call_input k, size_t page);
-struct call_room call_output_room(enum call_output k, size_t page);
+/* A case of small arrays has blocks of the same size and with the same unused
+ * pages as every other one, so that they need not be mapped anew: every page
+ * but the gaps may hold numbers. In pages: */
+enum {
+    CALL_PACKED_PAGES = 4,                                                /* of in_proj_weight, the first to outgrow a page */
+    CALL_SMALL_INPUTS = 1 + CALL_PACKED_PAGES + 1 + 2 * (CALL_INPUTS - 1),
+    CALL_SMALL_OUTPUTS = 1 + 2 * CALL_OUTPUTS
+};
+int call_input_gap(size_t page_number);      /* is it never used? */
+int call_output_gap(size_t page_number);
 
 struct call_plan {
     struct qkvec_call call;                  /* sizes, types and flags; no addresses */
     struct call_slot in[CALL_INPUTS], out[CALL_OUTPUTS];
     size_t in_bytes, out_bytes;              /* of the two blocks; never 0 */
-    int in_rooms;                            /* every array is in the room of its kind; then the blocks are those
-                                              * of the rooms, whatever the case */
+    int small;                               /* laid out as every other case of small arrays */
 };
 
 /* What a call of this scope looks like. v is rounded to the type of p already. */

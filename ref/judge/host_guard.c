@@ -54,7 +54,7 @@ static int is_within(const char *at, const char *block, size_t bytes)
 static int is_earlier(const struct guard *g, const char *at)
 {
     for (int k = 0; k < TURNS; k++)
-        if (is_within(at, g->turn[k].in, g->turn_in) || is_within(at, g->turn[k].out, g->turn_out))
+        if (is_within(at, g->turn[k].in.at, g->turn_in) || is_within(at, g->turn[k].out.at, g->turn_out))
             return 1;
     for (int k = 0; k < GRAVES; k++)
         if (is_within(at, g->grave[k].at, g->grave[k].bytes))

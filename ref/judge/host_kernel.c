@@ -37,7 +37,7 @@ struct kernel_door {
 /* Where the block of a case begins in its file. */
 static size_t in_file(const struct wire_request *request, size_t bytes)
 {
-    return bytes * (size_t)(request->plan.in_rooms ? request->turn : TURNS);
+    return bytes * (size_t)(request->plan.small ? request->turn : TURNS);
 }
 
 static int stopped(const void *host)
@@ -127,7 +127,7 @@ static const char *prepare(struct kernel_door *d, const struct wire_request *req
     /* To this size even if it is this size: a kernel may have shortened the file. */
     if (ftruncate(d->inputs[0], (off_t)in) || ftruncate(d->outputs[0], (off_t)out))
         return "not enough memory for a kernel's arrays";
-    if (plan->in_rooms)
+    if (plan->small)
         return call_fill(d->in + in_file(request, d->turn_in), plan, v, p, d->scope);
     if (ftruncate(d->inputs[0], (off_t)(in + plan->in_bytes)) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
         return "not enough memory for a kernel's arrays";
@@ -275,8 +275,8 @@ const char *host_open_kernel(struct door *door, const struct host *host, const c
             .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .chatter.fd = -1,
             .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE),
         };
-        d->turn_in = call_input_room(CALL_INPUTS, d->page).first;
-        d->turn_out = call_output_room(CALL_OUTPUTS, d->page).first;
+        d->turn_in = CALL_SMALL_INPUTS * d->page;
+        d->turn_out = CALL_SMALL_OUTPUTS * d->page;
         if (!(failed = process_memory(d->inputs)) && !(failed = process_memory(d->outputs)))
             failed = map_turns(d);
     }

@@ -8,12 +8,12 @@
 /* The worker's descriptors. 1 and 2 are one pipe, 0 is /dev/null. */
 enum { WIRE_SOCKET = 3, WIRE_INPUTS, WIRE_OUTPUTS, WIRE_FDS };
 
-/* Both files begin with turns: blocks of the rooms of call.h, which serve case
- * after case. Behind them is the block of a case that needs more room. */
+/* Both files begin with turns: blocks for cases of small arrays, which serve one
+ * after the other. Behind them is the block of a case that is not small. */
 #define TURNS 17
 
 struct wire_started { int ok; char error[512]; };
-struct wire_request { int pass, turn; struct call_plan plan; };    /* turn: where plan.in_rooms */
+struct wire_request { int pass, turn; struct call_plan plan; };    /* turn: where plan.small */
 struct wire_reply { int failed; int returned; uint32_t written; char reason[QKVEC_REASON]; };    /* failed: an errno of the worker's own */
 
 /* The first page of the outputs' file: what a dying worker leaves. The outputs follow. */
@@ -32,7 +32,8 @@ struct wire_fault {
  * access to them is told from a new one: the turns, and of other cases graves. */
 #define GRAVES 16
 struct grave { char *at; size_t bytes; };
-struct turn { char *in, *out; };     /* unreachable but while a case has it; NULL before the first */
+struct block { char *at; int gaps; };   /* gaps: they are unreachable whatever is said of all its pages */
+struct turn { struct block in, out; };   /* unreachable but while a case has it; NULL before the first */
 
 /* The worker's part of it. */
 struct guard {

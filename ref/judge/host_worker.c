@@ -5,10 +5,11 @@
  * It maps what it is told to map, calls the kernel, and says what came back.
  * It judges nothing, so that nothing a kernel does to it can spoil a verdict.
  */
-#define _GNU_SOURCE    /* MAP_ANONYMOUS, dlopen's neighbours */
+#define _GNU_SOURCE    /* MAP_ANONYMOUS, madvise, dlopen's neighbours */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,49 +68,15 @@ static call_kernel *load(struct wire_started *started, const char *library, enum
 
 /* ---- memory ---- */
 
-/* A part of a file in the midst of unreachable pages; 0, or an errno. */
-static int show(char *base, size_t first, size_t bytes, int protection, int fd, off_t from)
+/* A part of a file of which no page can be reached yet. */
+static char *unreachable(int fd, off_t from, size_t bytes)
 {
-    return bytes && mmap(base + first, bytes, protection, MAP_SHARED | MAP_FIXED, fd, from + (off_t)first) == MAP_FAILED ? errno : 0;
-}
-
-static char *unreachable(size_t bytes)
-{
-    char *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *base = mmap(NULL, bytes, PROT_NONE, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, from);
 
     return base == MAP_FAILED ? NULL : base;
 }
 
-static char *unmap(char *base, size_t bytes)
-{
-    munmap(base, bytes);
-    return NULL;
-}
-
-/* Everything unreachable but the slots. */
-static char *map(int fd, off_t from, size_t bytes, const struct call_slot *slot, int count, int protection)
-{
-    char *base = unreachable(bytes);
-
-    for (int k = 0; base && k < count; k++)
-        if (show(base, slot[k].first, slot[k].past - slot[k].first, protection, fd, from))
-            base = unmap(base, bytes);
-    return base;
-}
-
-/* The rooms of a turn, closed. What is between two of them is of no file, or
- * the system would join and split them at every turn, which takes it long. */
-static char *map_rooms(int fd, off_t from, size_t bytes, const struct call_room *room, int count)
-{
-    char *base = unreachable(bytes);
-
-    for (int k = 0; base && k < count; k++)
-        if (show(base, room[k].first, room[k].bytes, PROT_NONE, fd, from))
-            base = unmap(base, bytes);
-    return base;
-}
-
-static int open_rooms(char *base, const struct call_slot *slot, int count, int protection)
+static int open_slots(char *base, const struct call_slot *slot, int count, int protection)
 {
     for (int k = 0; k < count; k++)
         if (slot[k].past > slot[k].first && mprotect(base + slot[k].first, slot[k].past - slot[k].first, protection))
@@ -117,10 +84,61 @@ static int open_rooms(char *base, const struct call_slot *slot, int count, int p
     return 1;
 }
 
+/* Everything unreachable but the slots. */
+static char *map(int fd, off_t from, size_t bytes, const struct call_slot *slot, int count, int protection)
+{
+    char *base = unreachable(fd, from, bytes);
+
+    if (base && !open_slots(base, slot, count, protection)) {
+        munmap(base, bytes);
+        return NULL;
+    }
+    return base;
+}
+
+/* Newer systems can have pages that stay unreachable in the midst of others.
+ * Then one call opens all slots, where it takes one for each otherwise. */
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+static void map_block(struct block *block, int fd, off_t from, size_t bytes, size_t page, int (*is_gap)(size_t page_number))
+{
+    if (block->at || !(block->at = unreachable(fd, from, bytes)))
+        return;
+    block->gaps = 1;
+    for (size_t k = 0; block->gaps && k < bytes / page; k++)
+        if (is_gap(k) && madvise(block->at + k * page, page, MADV_GUARD_INSTALL))
+            block->gaps = 0;
+}
+
+static int open_block(const struct block *block, const struct call_slot *slot, int count, int protection)
+{
+    size_t first = SIZE_MAX, past = 0;
+
+    if (!block->at || !block->gaps)
+        return block->at && open_slots(block->at, slot, count, protection);
+    for (int k = 0; k < count; k++)
+        if (slot[k].past > slot[k].first) {
+            first = slot[k].first < first ? slot[k].first : first;
+            past = slot[k].past > past ? slot[k].past : past;
+        }
+    return past <= first || !mprotect(block->at + first, past - first, protection);
+}
+
+/* A kernel that unmaps what is not its own leaves a hole: then the block is mapped anew. */
+static void close_block(struct block *block, size_t bytes)
+{
+    if (block->at && mprotect(block->at, bytes, PROT_NONE)) {
+        munmap(block->at, bytes);
+        block->at = NULL;
+    }
+}
+
 /* The reason ends where its page does, so that a longer one is noticed. */
 static char *map_message(size_t page)
 {
-    char *base = unreachable(3 * page);
+    char *base = unreachable(-1, 0, 3 * page);
 
     return !base || mprotect(base + page, page, PROT_READ | PROT_WRITE) ? NULL : base;
 }
@@ -143,54 +161,36 @@ static void bury(struct guard *guard, char *base, size_t bytes)
 
 /* ---- the arrays of a case: guard->in and guard->out, or NULL ---- */
 
-static void map_turn(struct turn *turn, size_t number, const struct guard *guard)
-{
-    struct call_room in[CALL_INPUTS], out[CALL_OUTPUTS];
-
-    for (int k = 0; k < CALL_INPUTS; k++)
-        in[k] = call_input_room((enum call_input)k, guard->page);
-    for (int k = 0; k < CALL_OUTPUTS; k++)
-        out[k] = call_output_room((enum call_output)k, guard->page);
-    if (!turn->in)
-        turn->in = map_rooms(WIRE_INPUTS, (off_t)(number * guard->turn_in), guard->turn_in, in, CALL_INPUTS);
-    if (!turn->out)
-        turn->out = map_rooms(WIRE_OUTPUTS, (off_t)(guard->page + number * guard->turn_out), guard->turn_out, out, CALL_OUTPUTS);
-}
-
 static void arrays_open(struct guard *guard, const struct wire_request *request)
 {
     const struct call_plan *plan = &request->plan;
     struct turn *turn = &guard->turn[request->turn];
+    off_t in = (off_t)(guard->turn_in * (size_t)(plan->small ? request->turn : TURNS));
+    off_t out = (off_t)(guard->page + guard->turn_out * (size_t)(plan->small ? request->turn : TURNS));
 
-    if (!plan->in_rooms) {
-        guard->in = map(WIRE_INPUTS, (off_t)(TURNS * guard->turn_in), plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
-        guard->out = map(WIRE_OUTPUTS, (off_t)(guard->page + TURNS * guard->turn_out), plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
+    if (!plan->small) {
+        guard->in = map(WIRE_INPUTS, in, plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
+        guard->out = map(WIRE_OUTPUTS, out, plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
         return;
     }
-    map_turn(turn, (size_t)request->turn, guard);
-    if (turn->in && open_rooms(turn->in, plan->in, CALL_INPUTS, PROT_READ))
-        guard->in = turn->in;
-    if (turn->out && open_rooms(turn->out, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE))
-        guard->out = turn->out;
-}
-
-/* A kernel that unmaps what is not its own leaves a hole: then the rooms are mapped anew. */
-static void close_rooms(char **base, size_t bytes)
-{
-    if (*base && mprotect(*base, bytes, PROT_NONE))
-        *base = unmap(*base, bytes);
+    map_block(&turn->in, WIRE_INPUTS, in, guard->turn_in, guard->page, call_input_gap);
+    map_block(&turn->out, WIRE_OUTPUTS, out, guard->turn_out, guard->page, call_output_gap);
+    if (open_block(&turn->in, plan->in, CALL_INPUTS, PROT_READ))
+        guard->in = turn->in.at;
+    if (open_block(&turn->out, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE))
+        guard->out = turn->out.at;
 }
 
 static void arrays_close(struct guard *guard, const struct wire_request *request)
 {
     struct turn *turn = &guard->turn[request->turn];
 
-    if (!request->plan.in_rooms) {
+    if (request->plan.small) {
+        close_block(&turn->in, guard->turn_in);
+        close_block(&turn->out, guard->turn_out);
+    } else {
         bury(guard, guard->in, request->plan.in_bytes);
         bury(guard, guard->out, request->plan.out_bytes);
-    } else {
-        close_rooms(&turn->in, guard->turn_in);
-        close_rooms(&turn->out, guard->turn_out);
     }
     guard->in = guard->out = NULL;
 }
@@ -234,8 +234,8 @@ int host_worker(int argc, char **argv)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY)
         stack.rlim_cur = 0;
-    guard.turn_in = call_input_room(CALL_INPUTS, guard.page).first;
-    guard.turn_out = call_output_room(CALL_OUTPUTS, guard.page).first;
+    guard.turn_in = CALL_SMALL_INPUTS * guard.page;
+    guard.turn_out = CALL_SMALL_OUTPUTS * guard.page;
     guard.stack_limit = guard.stack - stack.rlim_cur - 16 * guard.page;
     guard.fault = mmap(NULL, guard.page, PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_OUTPUTS, 0);
     guard.message = map_message(guard.page);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """How many random cases a second a loop in Python judges with PyTorch as the oracle: what qkvec fuzz is compared with.
 
-The cases have the sizes, masks and appended rows of qkvec fuzz; the kernel is the same one, called by ctypes in this
-process. What a loop that is written in an afternoon does not have is not there, and costs nothing: no process of its
+The cases have the sizes, masks, appended rows and kinds of numbers of qkvec fuzz; the kernel is the same one, called
+by ctypes in this process. What a loop that is written in an afternoon does not have is not there, and costs nothing: no process of its
 own for the kernel, no guarded memory, no envelope (torch.allclose instead), no second answer for rows without a key.
 One thread; the oracle is the functional form in float64.
 
@@ -42,12 +42,32 @@ def size(r, most, empty=False, tail=0):
     return n - 1 if n % 2 == 0 and r.random() < 0.5 else n
 
 
-def mask(r, kind, shape):
+def numbers(r, shape, scale, grid, odd=True):
+    """Normal ones, now and then of an odd kind: far off zero, tiny, all the same, with an outlier, large."""
+    odd, x = r.random() if odd else 1, torch.randn(shape)
+    if odd < 0.02:
+        x = 64 + scale * x
+    elif odd < 0.04:
+        return scale * 2**-30 * x
+    elif odd < 0.06:
+        x = torch.full(shape, scale * r.gauss(0, 1))
+    elif odd < 0.08 and x.numel():
+        x *= scale
+        x.view(-1)[r.randrange(x.numel())] = 64 * scale
+    else:
+        x *= 8 * scale if odd < 0.1 else scale
+    return x.mul_(64).round_().div_(64) if grid else x
+
+
+def mask(r, kind, shape, grid):
     """kind: 1 bool, 2 float, 3 float with infinities, 4 causal."""
     if kind == 4:
         return torch.ones(shape, dtype=torch.bool).triu(1)
     hidden = torch.rand(shape) < 0.6 * r.random()
-    return hidden if kind == 1 else 2 * torch.randn(shape) if kind == 2 else (2 * torch.randn(shape)).masked_fill(hidden, -math.inf)
+    if kind == 1:
+        return hidden
+    added = numbers(r, shape, 2, grid, odd=False)
+    return added if kind == 2 else added.masked_fill(hidden, -math.inf)
 
 
 def case(number):
@@ -59,16 +79,23 @@ def case(number):
     separate = r.random() < 0.25
     if separate:
         Ek, Ev = size(r, 11), size(r, 11)
-    scale = E ** -0.5
-    c = {"q": torch.randn(N, L, E), "k": torch.randn(N, S, Ek), "v": torch.randn(N, S, Ev), "E": E, "H": H, "zero": r.random() < 0.25,
-         "packed": None if separate else torch.randn(3 * E, E) * scale, "out": torch.randn(E, E) * scale}
-    c["weights"] = [torch.randn(E, w) * w ** -0.5 for w in (E, Ek, Ev)] if separate else None
-    c["bias"], c["out_bias"] = (torch.randn(3 * E), torch.randn(E)) if r.random() < 0.85 else (None, None)
-    c["bias_k"], c["bias_v"] = (torch.randn(1, 1, E), torch.randn(1, 1, E)) if r.random() < 0.25 else (None, None)
+    grid = r.random() < 0.6
+    spread = 8 if r.random() < 0.1 else 1
+    c = {"E": E, "H": H, "zero": r.random() < 0.25, "packed": None, "weights": None, "bias": None, "out_bias": None, "bias_k": None, "bias_v": None}
+    if separate:
+        c["weights"] = [numbers(r, (E, w), x * w ** -0.5, grid) for w, x in ((E, 1.5), (Ek, 1.5 * spread), (Ev, 1))]
+    else:
+        c["packed"] = numbers(r, (3 * E, E), 1.2 * spread * E ** -0.5, grid)
+    if r.random() < 0.85:
+        c["bias"], c["out_bias"] = numbers(r, (3 * E,), 0.5, grid), numbers(r, (E,), 0.5, grid)
+    if r.random() < 0.25:
+        c["bias_k"], c["bias_v"] = numbers(r, (1, 1, E), 1, grid), numbers(r, (1, 1, E), 1, grid)
+    c["out"] = numbers(r, (E, E), 1.5 * E ** -0.5, grid)
+    c["q"], c["k"], c["v"] = numbers(r, (N, L, E), 1, grid), numbers(r, (N, S, Ek), 1, grid), numbers(r, (N, S, Ev), 1, grid)
     attn, padding = r.randrange(8), r.randrange(7)
     wide = (N * H, L, S) if r.random() < 0.4 else (L, S)
-    c["attn"] = mask(r, attn, wide) if 0 < attn < 5 else None
-    c["padding"] = mask(r, padding, (N, S)) if 0 < padding < 4 else None
+    c["attn"] = mask(r, attn, wide, grid) if 0 < attn < 5 else None
+    c["padding"] = mask(r, padding, (N, S), grid) if 0 < padding < 4 else None
     return c
 
 
@@ -126,7 +153,7 @@ def main():
             c = case(count)
             wanted = oracle(c)
             got = run(kernel, c) if kernel else [x.float() for x in wanted]
-            wrong += not all(torch.allclose(g.double(), w, rtol=1e-4, atol=1e-5, equal_nan=True) for g, w in zip(got, wanted))
+            wrong += not all(torch.allclose(g.double(), w, rtol=1e-3, atol=1e-3, equal_nan=True) for g, w in zip(got, wanted))
             count += 1
     if wrong:
         sys.exit(f"{wrong} of {count} cases are wrong")
