@@ -211,10 +211,9 @@ static void fill(char *in, const struct call_slot *slot, const struct source *s,
     if (s->flags)
         memcpy(to, s->flags, s->count);
     else if (!width)
-        FOR(m, s->count) call_put(to, dtype, m, (double)s->numbers[m]);
+        call_put(to, dtype, 0, s->numbers, s->count);
     else
-        FOR(n, s->N) FOR(t, s->T) FOR(c, width)
-            call_put(to, dtype, (n * s->T + t) * width + c, (double)s->numbers[(t * s->N + n) * width + c]);
+        FOR(n, s->N) FOR(t, s->T) call_put(to, dtype, (n * s->T + t) * width, s->numbers + (t * s->N + n) * width, width);
 }
 
 /* The merged mask depends on nothing but the masks: for the layer it is the

@@ -83,9 +83,9 @@ const char *call_read(struct array got[STAGES], const void *out, const struct ca
 /* What the kernel returned, as an outcome: PASS goes on to be judged. */
 void call_outcome(struct result *result, int returned, const char reason[QKVEC_REASON]);
 
-/* Read and write number i of an array of that type. */
-double call_get(const void *from, uint32_t dtype, size_t i);
-void call_put(void *to, uint32_t dtype, size_t i, double x);
+/* Read an array of that type; write a part of one, from number first on. */
+void call_get(double *x, const void *from, uint32_t dtype, size_t count);
+void call_put(void *to, uint32_t dtype, size_t first, const double *x, size_t count);
 size_t call_number_bytes(uint32_t dtype);
 uint32_t call_dtype(const struct profile *p);    /* QKVEC_FLOAT32, ... */
 

@@ -5,6 +5,8 @@
 
 #include "call.h"
 
+#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
 size_t call_number_bytes(uint32_t dtype)
 {
     static const size_t bytes[] = {
@@ -68,24 +70,26 @@ static double bfloat_value(uint16_t upper)
     return (double)f;
 }
 
-void call_put(void *to, uint32_t dtype, size_t i, double x)
+void call_put(void *to, uint32_t dtype, size_t first, const double *x, size_t count)
 {
+    void *at = (char *)to + first * call_number_bytes(dtype);
+
     switch (dtype) {
-    case QKVEC_FLOAT64:  ((double *)to)[i] = x; break;
-    case QKVEC_FLOAT16:  ((uint16_t *)to)[i] = half_bits(profile_round(&profiles[PROFILE_FLOAT16], x)); break;
-    case QKVEC_BFLOAT16: ((uint16_t *)to)[i] = bfloat_bits(profile_round(&profiles[PROFILE_BFLOAT16], x)); break;
-    case QKVEC_BOOL:     ((unsigned char *)to)[i] = x != 0; break;
-    default:             ((float *)to)[i] = (float)x; break;
+    case QKVEC_FLOAT64:  FOR(i, count) ((double *)at)[i] = x[i]; break;
+    case QKVEC_FLOAT16:  FOR(i, count) ((uint16_t *)at)[i] = half_bits(profile_round(&profiles[PROFILE_FLOAT16], x[i])); break;
+    case QKVEC_BFLOAT16: FOR(i, count) ((uint16_t *)at)[i] = bfloat_bits(profile_round(&profiles[PROFILE_BFLOAT16], x[i])); break;
+    case QKVEC_BOOL:     FOR(i, count) ((unsigned char *)at)[i] = x[i] != 0; break;
+    default:             FOR(i, count) ((float *)at)[i] = (float)x[i]; break;
     }
 }
 
-double call_get(const void *from, uint32_t dtype, size_t i)
+void call_get(double *x, const void *from, uint32_t dtype, size_t count)
 {
     switch (dtype) {
-    case QKVEC_FLOAT64:  return ((const double *)from)[i];
-    case QKVEC_FLOAT16:  return half_value(((const uint16_t *)from)[i]);
-    case QKVEC_BFLOAT16: return bfloat_value(((const uint16_t *)from)[i]);
-    case QKVEC_BOOL:     return ((const unsigned char *)from)[i];
-    default:             return (double)((const float *)from)[i];
+    case QKVEC_FLOAT64:  FOR(i, count) x[i] = ((const double *)from)[i]; break;
+    case QKVEC_FLOAT16:  FOR(i, count) x[i] = half_value(((const uint16_t *)from)[i]); break;
+    case QKVEC_BFLOAT16: FOR(i, count) x[i] = bfloat_value(((const uint16_t *)from)[i]); break;
+    case QKVEC_BOOL:     FOR(i, count) x[i] = ((const unsigned char *)from)[i]; break;
+    default:             FOR(i, count) x[i] = (double)((const float *)from)[i]; break;
     }
 }

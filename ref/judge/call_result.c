@@ -153,7 +153,7 @@ const char *call_read(struct array got[STAGES], const void *out, const struct ca
         shape_of(a, plan, k);
         if (!(a->v = malloc((a->size ? a->size : 1) * sizeof *a->v)))
             return "not enough memory for the results";
-        FOR(m, a->size) a->v[m] = call_get((const char *)out + plan->out[k].at, plan->call.dtype, m);
+        call_get(a->v, (const char *)out + plan->out[k].at, plan->call.dtype, a->size);
     }
     return NULL;
 }

@@ -46,13 +46,11 @@ static double normal(uint64_t *state)
 /* What the numbers of one array are like. */
 struct manner { double scale, offset; int grid, constant, outlier; };
 
-static double number(uint64_t *state, const struct manner *m)
+static float number(uint64_t *state, const struct manner *m)
 {
     double x = m->offset + m->scale * normal(state);
 
-    if (m->grid && m->scale > 0x1p-10)
-        x = rint(x * 64) / 64;
-    return (double)(float)x;
+    return (float)(m->grid ? rint(x * 64) / 64 : x);
 }
 
 /* ---- a case ---- */
@@ -94,8 +92,9 @@ static const char *put(struct plan *p, const char *name, int ndim, size_t n0, si
         m.outlier = 1;
     else if (odd < 0.10)
         m.scale *= 8;
-    double first = number(&p->state, &m);
-    FOR(i, a->size) npz_set(a, i, m.constant ? first : number(&p->state, &m));
+    m.grid = m.grid && m.scale > 0x1p-10;
+    float *x = a->data, first = number(&p->state, &m);
+    FOR(i, a->size) x[i] = m.constant ? first : number(&p->state, &m);
     if (m.outlier && a->size)
         npz_set(a, below(&p->state, a->size), 64 * scale);
     return NULL;
@@ -125,8 +124,8 @@ static const char *put_mask(struct plan *p, const char *name, int ndim, size_t n
     FOR(i, a->size) {
         size_t j = i % p->S, row = i / p->S % (p->L ? p->L : 1);
         int hide = kind == CAUSAL_MASK ? j > row : kind != FLOAT_MASK && chance(&p->state, closed);
-        double added = kind == CAUSAL_MASK ? 0 : number(&p->state, &m);
-        npz_set(a, i, boolean ? hide : hide ? -INFINITY : added);
+        float added = kind == CAUSAL_MASK ? 0 : number(&p->state, &m);
+        npz_set(a, i, boolean ? hide : hide ? -INFINITY : (double)added);
     }
     return NULL;
 }

@@ -39,8 +39,7 @@ static const char *take(struct array *got, const struct qkvec_array *a, const ch
         got->shape[k] = k < a->ndim ? (size_t)a->shape[k] : 1;
     if (!(got->v = malloc((size ? size : 1) * sizeof *got->v)))
         return "not enough memory";
-    for (size_t m = 0; m < size; m++)
-        got->v[m] = call_get(a->data, a->dtype, m);
+    call_get(got->v, a->data, a->dtype, size);
     return NULL;
 }
 

@@ -25,8 +25,7 @@ static const real *widened(struct inputs *x, const void *from, uint32_t dtype, s
         x->failed = 1;
         return NULL;
     }
-    for (size_t m = 0; m < size; m++)
-        to[m] = call_get(from, dtype, m);
+    call_get(to, from, dtype, size);
     x->block[x->count++] = to;
     return to;
 }
@@ -80,8 +79,7 @@ static void give(void *to, const struct array *stage, const struct qkvec_call *c
 {
     if (!to)
         return;
-    for (size_t m = 0; m < stage->size; m++)
-        call_put(to, c->dtype, m, stage->v[m]);
+    call_put(to, c->dtype, 0, stage->v, stage->size);
     *c->written |= bit;
 }
 
@@ -90,8 +88,7 @@ static void heads(struct array t[STAGES], const struct qkvec_call *c)
     const void *from[] = { c->q_heads, c->k_heads, c->v_heads };
 
     for (int k = 0; k < 3; k++)
-        for (size_t m = 0; m < t[Q_HEADS + k].size; m++)
-            t[Q_HEADS + k].v[m] = call_get(from[k], c->dtype, m);
+        call_get(t[Q_HEADS + k].v, from[k], c->dtype, t[Q_HEADS + k].size);
 }
 
 /* The recipe reads no bias of a core; that there is one makes its row. */
