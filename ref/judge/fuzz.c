@@ -74,14 +74,17 @@ const char *fuzz_run(struct fuzz *fuzz)
     const char *error = NULL;
 
     fuzz->door->pass_suffices = 1;    /* nobody sees the verdict of a case that passes */
-    for (; !error && !fuzz->failed && fuzz->done < fuzz->count && !(fuzz->stop && *fuzz->stop); fuzz->done++) {
+    for (; !error && !fuzz->failed && fuzz->done < fuzz->count; fuzz->done++) {
         uint64_t number = fuzz->seed + fuzz->done;
-        if (!(error = one(fuzz, number))) {
-            fuzz->passed += fuzz->verdict.outcome == OUTCOME_PASS;
-            fuzz->skipped += fuzz->verdict.outcome == OUTCOME_SKIP;
-            if (fuzz->verdict.outcome != OUTCOME_PASS && fuzz->verdict.outcome != OUTCOME_SKIP)
-                error = found(fuzz, number);
-        }
+        error = one(fuzz, number);
+        if (fuzz->stop && *fuzz->stop)    /* an interrupted case is none, whatever its verdict */
+            break;
+        if (error)
+            continue;
+        fuzz->passed += fuzz->verdict.outcome == OUTCOME_PASS;
+        fuzz->skipped += fuzz->verdict.outcome == OUTCOME_SKIP;
+        if (fuzz->verdict.outcome != OUTCOME_PASS && fuzz->verdict.outcome != OUTCOME_SKIP)
+            error = found(fuzz, number);
         if (fuzz->progress && fuzz->done % 256 == 0)
             fuzz->progress(fuzz);
     }

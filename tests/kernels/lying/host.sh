@@ -43,6 +43,14 @@ interrupted)    # Ctrl-C: what has been judged, and 130
     [ $status = 130 ] || fail "wanted exit status 130, found $status"
     grep -q "interrupted: [0-9]* of 2 vectors were judged" "$dir/err" || fail "wanted how many were judged"
     grep -q "program " "$dir/out" || fail "wanted a report"
+    wait_for gone "$(liar loops)" || fail "a worker was left behind"
+    "$QKVEC" fuzz --kernel "$(liar loops)" --seed 1 --timeout 60 -o "$dir/none.npz" > "$dir/out" 2> "$dir/err" &
+    wait_for running "$(liar loops)" || fail "no worker is running"
+    sleep 1
+    kill -INT $!
+    wait $!
+    status=$?
+    [ $status = 130 ] && [ ! -e "$dir/none.npz" ] || fail "random cases: wanted exit status 130 and nothing found, found $status"
     wait_for gone "$(liar loops)" || fail "a worker was left behind" ;;
 killed)    # SIGKILL: nothing is left, neither processes nor files
     "$QKVEC" check --vectors "$VECTORS" --kernel "$(liar loops)" causal/square > "$dir/out" 2> "$dir/err" &
