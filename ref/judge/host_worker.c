@@ -96,20 +96,35 @@ static char *map(int fd, off_t from, size_t bytes, const struct call_slot *slot,
     return base;
 }
 
-/* Newer systems can have pages that stay unreachable in the midst of others.
- * Then one call opens all slots, where it takes one for each otherwise. */
-#ifndef MADV_GUARD_INSTALL
+#if defined(__linux__) && !defined(MADV_GUARD_INSTALL)
 #define MADV_GUARD_INSTALL 102
 #endif
 
+/* A page that stays unreachable in the midst of others that are not; newer
+ * systems have such. An emulator may say so and not do it: then the system
+ * reads a file's name there. */
+static int guard_page(char *at, size_t page)
+{
+#ifdef MADV_GUARD_INSTALL
+    return !madvise(at, page, MADV_GUARD_INSTALL) && access(at, F_OK) && errno == EFAULT;
+#else
+    (void)at, (void)page;
+    return 0;
+#endif
+}
+
+/* With gaps one call opens all slots, where it takes one for each otherwise. */
 static void map_block(struct block *block, int fd, off_t from, size_t bytes, size_t page, int (*is_gap)(size_t page_number))
 {
     if (block->at || !(block->at = unreachable(fd, from, bytes)))
         return;
-    block->gaps = 1;
+    block->gaps = !mprotect(block->at, bytes, PROT_READ);
     for (size_t k = 0; block->gaps && k < bytes / page; k++)
-        if (is_gap(k) && madvise(block->at + k * page, page, MADV_GUARD_INSTALL))
-            block->gaps = 0;
+        block->gaps = !is_gap(k) || guard_page(block->at + k * page, page);
+    if (mprotect(block->at, bytes, PROT_NONE)) {
+        munmap(block->at, bytes);
+        block->at = NULL;
+    }
 }
 
 static int open_block(const struct block *block, const struct call_slot *slot, int count, int protection)
