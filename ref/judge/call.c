@@ -237,6 +237,18 @@ static const char *computed(struct array t[STAGES], const struct mha_in *in, con
     return NULL;
 }
 
+void call_clear(void *in, const struct call_plan *plan)
+{
+    FOR(k, CALL_INPUTS) if (plan->in[k].there)
+        memset((char *)in + plan->in[k].first, 0xFF, plan->in[k].past - plan->in[k].first);
+}
+
+void call_clear_used(void *in, const struct call_slot used[CALL_INPUTS])
+{
+    FOR(k, CALL_INPUTS) if (used[k].there)
+        memset((char *)in + used[k].at, 0xFF, used[k].bytes);
+}
+
 const char *call_fill(void *in, const struct call_plan *plan, const struct vector *v,
                       const struct profile *p, enum scope scope)
 {
@@ -255,7 +267,6 @@ const char *call_fill(void *in, const struct call_plan *plan, const struct vecto
             continue;
         if (stage[k])
             source[k].numbers = t[stage[k]].v;
-        memset((char *)in + plan->in[k].first, 0xFF, plan->in[k].past - plan->in[k].first);
         if (source[k].count)
             fill(in, &plan->in[k], &source[k], plan->call.dtype);
     }

@@ -60,10 +60,14 @@ struct call_plan {
 void call_plan(struct call_plan *plan, const struct vector *v, const struct profile *p,
                enum scope scope, struct call_layout layout);
 
-/* Write all inputs into a block of plan->in_bytes. Bytes that belong to a room
- * but to no number become 0xFF, which is NaN in every type. NULL, or a sentence. */
+/* Write all inputs into a block of plan->in_bytes that is clear. NULL, or a sentence. */
 const char *call_fill(void *in, const struct call_plan *plan, const struct vector *v,
                       const struct profile *p, enum scope scope);
+
+/* A clear block is 0xFF where a kernel can reach it, which is NaN in every type:
+ * of a new one all rooms, of a used one what the case with these slots wrote. */
+void call_clear(void *in, const struct call_plan *plan);
+void call_clear_used(void *in, const struct call_slot used[CALL_INPUTS]);
 
 /* The call itself, over blocks that hold what the plan says. */
 void call_bind(struct qkvec_call *call, const struct call_plan *plan, const void *in, void *out,

@@ -13,7 +13,11 @@ const char *call_make(struct call *c, const struct vector *v, const struct profi
     call_plan(&c->plan, v, p, scope, (struct call_layout){ 0 });
     c->in = malloc(c->plan.in_bytes);
     c->out = malloc(c->plan.out_bytes);
-    if (!c->in || !c->out || (wrong = call_fill(c->in, &c->plan, v, p, scope))) {
+    if (c->in && c->out) {
+        call_clear(c->in, &c->plan);
+        wrong = call_fill(c->in, &c->plan, v, p, scope);
+    }
+    if (wrong) {
         call_free(c);
         return wrong;
     }

@@ -30,8 +30,10 @@ struct kernel_door {
     size_t page, turn_in, turn_out;  /* bytes of a turn's blocks */
     size_t cases;
     char *in;                       /* the turns' inputs, mapped */
+    struct call_slot used[TURNS][CALL_INPUTS];
     char *out;                      /* outputs that have been read; room of them */
     size_t room;
+    int whole;                      /* the outputs' file is as long as the turns want it, as far as is known */
 };
 
 /* Where the block of a case begins in its file. */
@@ -125,15 +127,24 @@ static const char *prepare(struct kernel_door *d, const struct wire_request *req
     const char *wrong;
 
     /* To this size even if it is this size: a kernel may have shortened the file. */
-    if (ftruncate(d->inputs[0], (off_t)in) || ftruncate(d->outputs[0], (off_t)out))
+    if (ftruncate(d->inputs[0], (off_t)in) || (!d->whole && ftruncate(d->outputs[0], (off_t)out)))
         return "not enough memory for a kernel's arrays";
-    if (plan->small)
-        return call_fill(d->in + in_file(request, d->turn_in), plan, v, p, d->scope);
+    d->whole = plan->small;
+    if (plan->small) {
+        char *turn = d->in + in_file(request, d->turn_in);
+        if (d->cases <= TURNS)    /* its first */
+            memset(turn, 0xFF, d->turn_in);
+        else
+            call_clear_used(turn, d->used[request->turn]);
+        memcpy(d->used[request->turn], plan->in, sizeof plan->in);
+        return call_fill(turn, plan, v, p, d->scope);
+    }
     if (ftruncate(d->inputs[0], (off_t)(in + plan->in_bytes)) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
         return "not enough memory for a kernel's arrays";
     void *block = mmap(NULL, plan->in_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], (off_t)in);
     if (block == MAP_FAILED)
         return "not enough memory for a kernel's arrays";
+    call_clear(block, plan);
     wrong = call_fill(block, plan, v, p, d->scope);
     munmap(block, plan->in_bytes);
     return wrong;
@@ -177,7 +188,7 @@ static void returned(struct kernel_door *d, struct result *result, const struct 
     if (!(out = make_room(d, plan->out_bytes)))
         wrong = "not enough memory for the results";
     else if (!take(d->outputs[0], out, plan->out_bytes, d->page + in_file(request, d->turn_out)))
-        wrong = "the kernel did away with the memory of its outputs";
+        wrong = "the kernel did away with the memory of its outputs", d->whole = 0;
     if (wrong) {
         host_say(result, OUTCOME_ERROR, "%s", wrong);
     } else {
