@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +116,6 @@ static int fuzz(struct settings *s)
     f->progress = progress;
     printf("seed %llu\n", (unsigned long long)f->seed);
     fflush(stdout);
-#ifdef __GLIBC__
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);    /* memory given back after a large case would be fetched again for the next */
-#endif
     const char *error = fuzz_run(f);
     if (terminal(1))
         fputs("\r\033[K", stderr);
