@@ -114,17 +114,19 @@ static int guard_page(char *at, size_t page)
 }
 
 /* With guard pages as gaps one call opens all slots, where it takes one for each
- * otherwise. Then a gap is at least no part of the file, or the system would
- * join and split what is around it for every case, which takes it long. */
+ * otherwise. Then a gap is at least no part of the file, as those at both ends
+ * are always, or the system would split the block there for every case and join
+ * it again, which takes it long. */
 static void map_block(struct block *block, int fd, off_t from, size_t bytes, size_t page, int (*is_gap)(size_t page_number))
 {
     if (block->at || !(block->at = unreachable(fd, from, bytes)))
         return;
     int mapped = !mprotect(block->at, bytes, PROT_READ);
+    size_t last = bytes / page - 1;
     block->gaps = 1;
-    for (size_t k = 0; mapped && k < bytes / page; k++)
-        if (is_gap(k) && !guard_page(block->at + k * page, page)) {
-            block->gaps = 0;
+    for (size_t k = 0; mapped && k <= last; k++)
+        if (is_gap(k) && (k == 0 || k == last || !guard_page(block->at + k * page, page))) {
+            block->gaps = block->gaps && (k == 0 || k == last);
             mapped = mmap(block->at + k * page, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
         }
     if (!mapped || mprotect(block->at, bytes, PROT_NONE)) {
