@@ -81,8 +81,10 @@ def _residue(profile, x):
 
 
 def _store(profile, x):
-    """An intermediate that a 16-bit kernel keeps in its own dtype; below floor the spacing no longer shrinks."""
-    return profile.T * np.maximum(x * x, profile.floor ** 2)
+    """An intermediate that a 16-bit kernel keeps in its own dtype; below its normal numbers the spacing no longer shrinks."""
+    if not profile.s:
+        return np.zeros_like(x)
+    return profile.T * np.maximum(x * x, (profile.quantum / (2 * profile.s)) ** 2)
 
 
 def _partial_sums(a, w):
@@ -121,11 +123,11 @@ def _summation(profile, a, w, b=0.0):
 def _incoming(profile, a, Va, w):
     """What errors of a do to a @ w.T.  Channels that are equal, up to sign, err alike, and then the errors add up.
 
-    A 16-bit score is stored, which loses more than that.
+    A stored operand shows its error: equal numbers are rounded equally.
     """
     V = Va @ (w * w).T
     if profile.s:
-        return V
+        return np.maximum(V, (_residue(profile, a) @ w.T) ** 2)
     root = np.sqrt(Va)
     return np.maximum(np.maximum(V, (root @ w.T) ** 2), ((np.sign(a) * root) @ w.T) ** 2)
 
@@ -316,6 +318,7 @@ def _output(profile, c, V, Vl, moved, v, w, b):
     N, H, L, D = c.shape
     rows = c.transpose(0, 2, 1, 3).reshape(N * L, H * D)
     y, out = _affine(profile, rows, V.transpose(0, 2, 1, 3).reshape(N * L, H * D), w, b)
+    out = out + (_residue(profile, rows) @ w.T) ** 2                                # equal channels are stored equally wrong
     out = (out + _store(profile, y)).reshape(N, L, H * D)
     for n, h in np.ndindex(N, H):
         wh = w[:, h * D:(h + 1) * D]
@@ -328,8 +331,8 @@ def _mean(profile, p, V, Vl, s, mean):
     H = p.shape[1]
     masked = np.isneginf(s)
     p = np.where(masked, 0.0, p)
-    own = np.sqrt(V).sum(1) ** 2 if profile.o else V.sum(1)                         # equal heads truncate their operands alike
-    out = own / H ** 2 + (p * np.sqrt(Vl)).sum(1) ** 2 / H ** 2
+    out = np.sqrt(V).sum(1) ** 2 / H ** 2                                           # equal heads err alike
+    out = out + (p * np.sqrt(Vl)).sum(1) ** 2 / H ** 2
     out = out + profile.U * mean ** 2 * (H + 1)                                     # the sum over heads and the division
     return out + np.where(masked.all(1), 0.0, _store(profile, mean))
 

@@ -73,24 +73,32 @@ static double error_sigmas(double got, double expected, double sigma, const stru
     return INFINITY;
 }
 
+struct measured { double value, sigma; };
+
 static int ascending(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const struct measured *)a)->value, y = ((const struct measured *)b)->value;
     return (x > y) - (x < y);
 }
 
-/* Equal numbers err alike: they are one measurement. How many different ones
- * are there? */
+/* Numbers that are nearly equal come from sums that are nearly equal, term by
+ * term, and err alike: they are one measurement. How many different ones are
+ * there? */
 static size_t different(const struct array *expected, const struct array *sigma)
 {
-    double *v = malloc((expected->size ? expected->size : 1) * sizeof *v);
+    struct measured *v = malloc((expected->size ? expected->size : 1) * sizeof *v);
     size_t n = 0, count = 0;
+    double last = 0;
 
     if (!v)
         return expected->size;
-    FOR(m, expected->size) if (sigma->v[m] > 0 && isfinite(expected->v[m])) v[n++] = expected->v[m];
+    FOR(m, expected->size) if (sigma->v[m] > 0 && isfinite(expected->v[m]))
+        v[n++] = (struct measured){ expected->v[m], sigma->v[m] };
     qsort(v, n, sizeof *v, ascending);
-    FOR(m, n) count += m == 0 || v[m] != v[m - 1];
+    FOR(m, n) if (m == 0 || v[m].value - last > fmax(v[m].sigma, NEARLY * fabs(v[m].value))) {
+        last = v[m].value;
+        count++;
+    }
     free(v);
     return count;
 }

@@ -11,8 +11,10 @@
 #include "../recipe/envelope.h"
 
 /* The second line: over this many different measured numbers or more, the rms
- * error in sigma stays below the profile's limit. Catches what hides below 8 everywhere. */
+ * error in sigma stays below the profile's limit. Catches what hides below 8
+ * everywhere. Not different are numbers that are nearly equal, relatively. */
 #define NOISE_ELEMENTS 64
+#define NEARLY 0x1p-8
 
 /* One element, and how far it is off. */
 struct element {

@@ -58,7 +58,8 @@ struct scratch {
     double *Vq, *Vs;         /* (D) (Sx) */
     double *k;               /* (Sx,D): the keys of a head */
     double *k_t, *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): the same, transposed */
-    double *v, *res_v;       /* (Sx,D): the values of a head, and what storing them loses */
+    double *v;               /* (Sx,D): the values of a head */
+    double *res_k_t, *res_v; /* (D,Sx) (Sx,D): what storing them loses; 16 bits only */
     double *p;               /* (L,Sx): the weights of a head, 0 where masked */
     double *moved, *apart;   /* (L,Sx) (L,D): see struct row */
     double *keys, *lean;     /* (7,Sx) (6,D) */
@@ -107,7 +108,10 @@ static void take_head(struct scratch *w, const struct array V[STAGES], const str
         w->turned_k_t[d * Sx + j] = x > 0 ? sigma : x < 0 ? -sigma : 0;
         w->v[j * D + d] = finite_or_0(v[j * D + d]);
     }
-    if (p->smallest > 0) FOR(m, Sx * D) w->res_v[m] = residue(p, w->v[m]);
+    if (p->smallest > 0) FOR(m, Sx * D) {
+        w->res_k_t[m] = residue(p, w->k_t[m]);
+        w->res_v[m] = residue(p, w->v[m]);
+    }
     FOR(m, L * Sx) w->p[m] = ms[m] == -INFINITY ? 0 : weights[m];
 }
 
@@ -175,7 +179,7 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
                 .mask = t[MASK].v + s, .sc = t[SCORES].v + s, .ms = t[MASKED_SCORES].v + s,
                 .p = w->p + i * Sx, .c = t[HEAD_OUTPUTS].v + q,
                 .Vk_t = w->Vk_t, .sigma_k_t = w->sigma_k_t, .turned_k_t = w->turned_k_t, .Vv = V[V_HEADS].v + keys, .Vmask = V[MASK].v + s,
-                .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
+                .res_k_t = w->res_k_t, .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
                 .Vc = Vc + i * E, .Vq = w->Vq, .Vs = w->Vs, .moved = w->moved + i * Sx, .apart = w->apart + i * D, .lean = w->lean, .keys = w->keys,
             };
             FOR(d, D) {
@@ -191,38 +195,45 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
 }
 
 static void output(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                   const struct mha_in *in, const struct units *u)
+                   const struct mha_in *in, const struct profile *p, const struct units *u)
 {
+    double *res = w->row, *moved = w->row + in->E;
     size_t E = in->E;
     struct matrix out = columns(&t[OUT_WEIGHT_T], 0, E);
 
     projection(&V[OUTPUT], w, u, &t[MERGED], &t[OUT_WEIGHT_T], in->out_proj_bias);
     FOR(i, in->N * in->L) row_add_squares(V[OUTPUT].v + i * E, w->Vc + i * E, &out);    /* errors that came with the heads */
+    if (p->smallest > 0) FOR(i, in->N * in->L) {                              /* equal channels are stored equally wrong */
+        FOR(e, E) {
+            res[e] = residue(p, t[MERGED].v[i * E + e]);
+            moved[e] = 0;
+        }
+        row_add(moved, res, &out);
+        FOR(e, E) V[OUTPUT].v[i * E + e] += moved[e] * moved[e];
+    }
 }
 
-/* The weights of several heads are independent, unless equal heads truncate
- * their operands alike; their normalisers may lean the same way. Takes the weights without the normalisers' part, and adds it. */
+/* Equal heads err alike: their errors are added before they are squared. Takes
+ * the weights without the normalisers' part, and adds it. */
 static void average(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
                     const struct mha_in *in, const struct units *u)
 {
     size_t N = in->N, H = in->H, L = in->L, Sx = t[SCORES].shape[3];
 
     FOR(n, N) FOR(i, L) FOR(j, Sx) {
-        double mean = t[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j], own = 0, alike = 0, common = 0;
+        double mean = t[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j], own = 0, common = 0;
         size_t open = 0;
         FOR(h, H) {
             size_t m = ((n * H + h) * L + i) * Sx + j;
-            double pw = t[ATTN_WEIGHTS].v[m], Vl = w->Vl[(n * H + h) * L + i], Vp = V[ATTN_WEIGHTS].v[m];
+            double pw = t[ATTN_WEIGHTS].v[m], Vl = w->Vl[(n * H + h) * L + i];
             if (t[MASKED_SCORES].v[m] == -INFINITY)
                 continue;
-            own += Vp;
-            if (u->O > 0)
-                alike += sqrt(Vp);
+            own += sqrt(V[ATTN_WEIGHTS].v[m]);
             common += pw * sqrt(Vl);
             V[ATTN_WEIGHTS].v[m] += pw * pw * Vl;
             open++;
         }
-        V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = ((u->O > 0 ? alike * alike : own) + common * common) / (double)(H * H)
+        V[ATTN_WEIGHTS_MEAN].v[(n * L + i) * Sx + j] = (own * own + common * common) / (double)(H * H)
             + u->U * mean * mean * (double)(H + 1) + (open ? store(u, mean) : 0);
     }
 }
@@ -271,7 +282,7 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     struct { double **at; size_t count; } pieces[] = {
         { &w.Vl, N * H * L }, { &w.Vc, N * L * E }, { &w.Vq, D }, { &w.Vs, Sx },
         { &w.k, Sx * D }, { &w.k_t, D * Sx }, { &w.Vk_t, D * Sx }, { &w.sigma_k_t, D * Sx }, { &w.turned_k_t, D * Sx },
-        { &w.v, Sx * D }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
+        { &w.v, Sx * D }, { &w.res_k_t, D * Sx }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
         { &w.keys, 7 * Sx }, { &w.lean, 6 * D }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 3 * E },
         { &w.strip, most(most(E, Sx), most(in->Ek, in->Ev)) * STRIP },
     };
@@ -289,7 +300,7 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     if (scope == SCOPE_LAYER)
         projections(V, &w, t, &u);
     core(V, &w, t, in, p, &u, scope);
-    output(V, &w, t, in, &u);
+    output(V, &w, t, in, p, &u);
     average(V, &w, t, in, &u);
     roots(V, t);
     free(room);

@@ -17,41 +17,49 @@ static double square_of_larger(double a, double b)
 
 /* What errors of q and of k do to their product. Channels that are equal, up to
  * sign, err alike, and then the errors add up: "together" is for equal signs,
- * "turned" for signs as those of the channel. */
+ * "turned" for signs as those of the channel. Numbers stored in 16 bits show
+ * their error, which takes the places of both. */
 struct incoming { double *q, *k, *both, *q_together, *q_turned, *k_together, *k_turned; };
 
-static inline void incoming_add(struct incoming *in, const struct row *r, size_t d)
+static inline void incoming_add(struct incoming *in, const struct row *r, size_t d, double q_together, double q_turned,
+                                const double *restrict k_together, const double *restrict k_turned)
 {
     double *restrict Vq = in->q, *restrict Vk = in->k, *restrict both = in->both, *restrict qt = in->q_together;
     double *restrict qs = in->q_turned, *restrict kt = in->k_together, *restrict ks = in->k_turned;
     const double *restrict k = r->k_t + d * r->Sx, *restrict V = r->Vk_t + d * r->Sx;
-    const double *restrict sigma = r->sigma_k_t + d * r->Sx, *restrict sigma_turned = r->turned_k_t + d * r->Sx;
-    double q = r->q[d], V_q = r->Vq[d], sigma_q = sqrt(r->Vq[d]), turned = q > 0 ? sigma_q : q < 0 ? -sigma_q : 0;
+    double q = r->q[d], V_q = r->Vq[d];
 
     FOR(j, r->Sx) {
         Vq[j] += V_q * k[j] * k[j];
         Vk[j] += q * q * V[j];
         both[j] += V_q * V[j];
-        qt[j] += sigma_q * k[j];
-        qs[j] += turned * k[j];
-        kt[j] += q * sigma[j];
-        ks[j] += q * sigma_turned[j];
+        qt[j] += q_together * k[j];
+        qs[j] += q_turned * k[j];
+        kt[j] += q * k_together[j];
+        ks[j] += q * k_turned[j];
     }
 }
 
 TWO_SPEEDS
-static void score(struct row *r, const struct units *u)
+static void score(struct row *r, const struct units *u, const struct profile *pr)
 {
     size_t Sx = r->Sx;
     double D = (double)r->D, *room = r->keys;
     struct incoming in = { room, room + Sx, room + 2 * Sx, room + 3 * Sx, room + 4 * Sx, room + 5 * Sx, room + 6 * Sx };
+    int stored = pr->smallest > 0;
 
     FOR(m, 7 * Sx) room[m] = 0;
-    FOR(d, r->D) incoming_add(&in, r, d);
+    FOR(d, r->D) {
+        double q = r->q[d], sigma = sqrt(r->Vq[d]);
+        if (stored)
+            incoming_add(&in, r, d, residue(pr, q), 0, r->res_k_t + d * Sx, r->res_k_t + d * Sx);
+        else
+            incoming_add(&in, r, d, sigma, q > 0 ? sigma : q < 0 ? -sigma : 0, r->sigma_k_t + d * Sx, r->turned_k_t + d * Sx);
+    }
     FOR(j, Sx) {
-        double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]), V = in.q[j] + in.k[j];
-        if (!(u->T > 0))                                                      /* 16 bits: storing the score loses more than that */
-            V = larger(in.q[j], square_of_larger(in.q_together[j], in.q_turned[j])) + larger(in.k[j], square_of_larger(in.k_together[j], in.k_turned[j]));
+        double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
+        double q = square_of_larger(in.q_together[j], in.q_turned[j]), k = square_of_larger(in.k_together[j], in.k_turned[j]);
+        double V = larger(in.q[j], q) + larger(in.k[j], k);
         r->Vsc[j] = (V + in.both[j] + r->Vsc[j]) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
         r->Vms[j] = masked(r, j) ? 0 : r->Vsc[j] + r->Vmask[j] + u->U * z * z + store(u, z)
                                      + u->U * D * m * m;                      /* the mask first, then D products */
@@ -172,7 +180,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
 
 void row_walk(struct row *r, const struct units *u, const struct profile *p)
 {
-    score(r, u);
+    score(r, u, p);
     softmax(r, u, p);
     softmax_common(r, u, p);
     mix(r, u, p);

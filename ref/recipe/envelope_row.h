@@ -12,7 +12,7 @@ struct row {
     const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx), 0 where masked; mixed values (D) */
     const double *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): a variance, its root, that with the sign of k */
     const double *Vv, *Vmask;                   /* (Sx,D) (Sx) */
-    const double *res_v;                        /* (Sx,D): what storing the values loses */
+    const double *res_k_t, *res_v;              /* (D,Sx) (Sx,D): what storing the keys and the values loses; 16 bits only */
     double *Vsc, *Vc;                           /* hold what the sums of these products lose; the rest is added */
     double *Vms, *Vp;                           /* to fill; Vp and Vc without what the normaliser does */
     double *Vq;                                 /* (D), as the scores see it */

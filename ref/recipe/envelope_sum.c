@@ -10,7 +10,7 @@
 
 struct units units_of(const struct profile *p)
 {
-    return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->floor,
+    return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->s > 0 ? p->smallest / (2 * p->s) : 0,
                            fmin(p->floor, profiles[PROFILE_FLOAT32].floor) };    /* 16-bit types accumulate in float32 */
 }
 

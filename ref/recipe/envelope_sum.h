@@ -9,8 +9,9 @@
 #include "profile.h"
 
 /* A third of the squared roundoffs: of the accumulator, of storage, of operands.
+ * normal: below it the 16-bit numbers are no longer closer to each other.
  * tiny: a number below it may become 0. */
-struct units { double U, T, O, floor, tiny; };
+struct units { double U, T, O, normal, tiny; };
 
 struct units units_of(const struct profile *p);
 
@@ -30,7 +31,7 @@ static inline double flushed(const struct units *u, double x)
 /* The variance of a number that is rounded to 16 bits on its way to memory. */
 static inline double store(const struct units *u, double y)
 {
-    return u->T * larger(y * y, u->floor * u->floor);
+    return u->T * larger(y * y, u->normal * u->normal);
 }
 
 /* What a stored number loses: rounded y - y; nothing, except in the 16-bit profiles. */

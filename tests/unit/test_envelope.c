@@ -198,6 +198,54 @@ Test(envelope, equal_values_do_not_feel_the_scores)
     done();
 }
 
+/* float16 has 2^-24 between its smallest numbers: half of that is lost, whatever their size. */
+Test(envelope, small_numbers_are_stored_no_better_than_their_spacing)
+{
+    struct tiny a = one_channel(1);
+    double value[1] = { 5e-7 }, least = sqrt(0x1p-50 / 3);
+    point(&a);
+    a.in.in_proj_bias = NULL;
+    a.in.value = value;
+    walk(&a.in, "float16");
+    cr_assert_geq(sigma[V_PROJ].v[0], least);
+    cr_assert_lt(sigma[V_PROJ].v[0], 1.001 * least);
+    cr_assert_geq(sigma[HEAD_OUTPUTS].v[0], least);
+    cr_assert_geq(sigma[OUTPUT].v[0], 2 * least);
+    done();
+}
+
+/* Equal channels are stored equally wrong, and their errors add up in the output. */
+Test(envelope, equal_channels_are_stored_alike)
+{
+    enum { E = 16 };
+    double x[E], w[3 * E * E] = { 0 }, o[E * E], third = (double)(float)(1.0 / 3);
+    struct mha_in in = { .N = 1, .L = 1, .S = 1, .E = E, .Ek = E, .Ev = E, .H = 1, .batched = 1, .batch_first = 1,
+                         .query = x, .key = x, .value = x, .in_proj_weight = w, .out_proj_weight = o };
+    for (int e = 0; e < E; e++) {
+        x[e] = 1;
+        w[(2 * E + e) * E] = third;              /* every channel of v is a third of the first of x */
+    }
+    for (int m = 0; m < E * E; m++)
+        o[m] = 1;
+    walk(&in, "bfloat16");
+    double lost = fabs(profile_round(profile_named("bfloat16"), third) - third);
+    cr_assert_gt(lost, 0);
+    cr_assert_geq(sigma[OUTPUT].v[0], E * lost);
+    done();
+}
+
+Test(envelope, equal_heads_err_alike)
+{
+    double x[2] = { 1, 2 }, keys[4] = { 1, 2, -1, 3 }, w[12] = { 1, 2, 1, 2, 1, -1, 1, -1, 1, 0, 1, 0 }, o[4] = { 1, 0, 0, 1 };
+    struct mha_in in = { .N = 1, .L = 1, .S = 2, .E = 2, .Ek = 2, .Ev = 2, .H = 2, .batched = 1, .batch_first = 1,
+                         .query = x, .key = keys, .value = keys, .in_proj_weight = w, .out_proj_weight = o };
+    walk(&in, "float32");
+    cr_assert_eq(t[ATTN_WEIGHTS].v[0], t[ATTN_WEIGHTS].v[2]);
+    cr_assert_eq(sigma[ATTN_WEIGHTS].v[0], sigma[ATTN_WEIGHTS].v[2]);
+    cr_assert_geq(sigma[ATTN_WEIGHTS_MEAN].v[0], sigma[ATTN_WEIGHTS].v[0]);
+    done();
+}
+
 Test(envelope, a_flushed_weight_takes_its_value_along)
 {
     struct tiny a = one_channel(2);
