@@ -100,6 +100,16 @@ def example(key, profile, failed):
     return text
 
 
+def random_cases(results_dir):
+    lines = ["# Random cases", "", "`qkvec fuzz` with the adapters of the rows that take least time for a case, the program's own process and files included.", "",
+             "| row | version | asked | first case | seconds | cases | skipped | found |", "|---|---|---|---|---|---|---|---|"]
+    for f in sorted((results_dir / "random").glob("*.json")):
+        r = json.loads(f.read_text())
+        version = ", ".join(f"{k} {v}" for k, v in r["versions"].items())
+        lines.append(f"| {r['key']} | {version} | {r['profile']} | {r['seed']} | {r['seconds']:g} | {r['cases']} | {r['skipped']} | {r['found'] or 'nothing'} |")
+    return lines + [""]
+
+
 def write(path, results_dir, notes_path):
     found, explained = load(results_dir), notes(notes_path)
     sizes = {v["name"]: sum(v["shapes"].get(k, 0) for k in "NLSE") for v in json.loads((notes_path.parents[3] / "vectors/index.json").read_text())["vectors"]}
@@ -176,9 +186,10 @@ def write(path, results_dir, notes_path):
             continue
         lines += [f"## {n['title']}", "", f"*{n['kind']}*", "", n["prose"], ""]
         lines += [f"* {example(key, profile, failed)}" for (key, profile), failed in n["used"].items()] + [""]
+    lines += random_cases(results_dir)
     for n in explained:
         if n["kind"] == "fuzz":
-            lines += [f"# {n['title']}", "", n["prose"], ""]
+            lines += [n["prose"], ""]
     lines += ["# Not here", ""]
     lines += [f"* `{' '.join(p for p in e['packages'] if p[0] != '-')}`: cannot be installed: {e['error']}" for n, e in refused.items()]
     broken = {key: json.loads(f.read_text())["broken"] for key, *_ in ROWS for f in results_dir.glob(f"{key}.*.json") if '"broken"' in f.read_text()[:20]}

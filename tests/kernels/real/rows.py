@@ -29,6 +29,8 @@ ENVIRONMENTS = {
 
 F32, HALVES, ALL = ["float32"], ["float16", "bfloat16"], ["float32", "float16", "bfloat16"]
 
+FUZZED = ["numpy", "ggml_soft_max", "mxnet", "onednn", "torch_sdpa_flash"]     # the five that take least time for a case
+
 # key, implementation, path, environment, adapter and arguments, profiles
 ROWS = [
     ("torch_weights", "PyTorch nn.MultiheadAttention", "need_weights=True, gradients on", "torch", "torch_module.py weights", ALL + ["float64"]),

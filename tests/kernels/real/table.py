@@ -5,6 +5,7 @@
     table.py            set up what is not there, judge every row, write the page
     table.py setup      only that; also run, page
     table.py run KEY... judge these rows (a key or a glob) anew
+    table.py fuzz KEY.. random cases for these rows (default: FUZZED of rows.py), --seconds each
 """
 import argparse
 import datetime
@@ -12,11 +13,13 @@ import fnmatch
 import json
 import os
 import platform
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from rows import ENVIRONMENTS, ROWS
+from rows import ENVIRONMENTS, FUZZED, ROWS
 import page
 
 HERE = Path(__file__).resolve().parent
@@ -72,6 +75,42 @@ def doors(a, environment, adapter):
     return ["--command", " ".join(command)], command + ["--versions"]
 
 
+def variables(a, environment, adapter):
+    """oneDNN's wheel is a SYCL build, and looks for a device."""
+    return {**os.environ, **({"OCL_ICD_FILENAMES": str(a.prefix / environment / "lib/libintelocl.so")} if adapter.endswith(".cpp") else {})}
+
+
+def fuzz(a, patterns):
+    """qkvec fuzz until it finds something or the time is up; what it says goes to random/ beside the results."""
+    (a.results / "random").mkdir(exist_ok=True)
+    for key, _, _, environment, adapter, profiles in ROWS:
+        if not any(fnmatch.fnmatch(key, p) for p in patterns or FUZZED):
+            continue
+        door = doors(a, environment, adapter)
+        if door is None:
+            print(key, "not installed", flush=True)
+            continue
+        versions = sh(door[1])
+        case = a.results / "random" / f"{key}.npz"
+        p = subprocess.Popen([a.qkvec, "fuzz", "--profile", profiles[0], "--seed", str(a.seed), "--count", "1000000000", "-o", str(case)] + door[0],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables(a, environment, adapter))
+        try:
+            said, complaint = p.communicate(timeout=a.seconds)
+        except subprocess.TimeoutExpired:
+            p.send_signal(signal.SIGINT)
+            said, complaint = p.communicate()
+        counted = re.search(r"(\d+) cases: (\d+) passed, (\d+) skipped", said)
+        if not counted:
+            print(key, "exit", p.returncode, complaint[-300:], flush=True)
+            continue
+        cases, passed, skipped = map(int, counted.groups())
+        found = re.search(r"^FAIL [^:]*: (.*)", said, re.M)
+        (a.results / "random" / f"{key}.json").write_text(json.dumps(dict(
+            key=key, profile=profiles[0], seed=a.seed, seconds=a.seconds, cases=cases, passed=passed, skipped=skipped,
+            found=found.group(1) if found else None, versions=json.loads(versions.stdout.splitlines()[-1]), date=datetime.date.today().isoformat())))
+        print(key, counted.group(0), found.group(1) if found else "", flush=True)
+
+
 def run(a, patterns):
     corpus = json.loads((ROOT / "vectors/index.json").read_text())["corpus_hash"]
     for key, _, _, environment, adapter, profiles in ROWS:
@@ -89,8 +128,8 @@ def run(a, patterns):
                 print(name, "does not start:", versions.stderr.strip().splitlines()[-1], flush=True)
                 out.write_text(json.dumps({"broken": versions.stderr.strip().splitlines()[-1]}))
                 continue
-            runtime = {"OCL_ICD_FILENAMES": str(a.prefix / environment / "lib/libintelocl.so")} if adapter.endswith(".cpp") else {}     # oneDNN's wheel is a SYCL build
-            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + door[0], env={**os.environ, **runtime})
+            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + door[0],
+                       env=variables(a, environment, adapter))
             try:
                 judged = json.loads(check.stdout)
             except ValueError:
@@ -104,9 +143,11 @@ def run(a, patterns):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("step", nargs="?", choices=["setup", "run", "page"])
+    p.add_argument("step", nargs="?", choices=["setup", "run", "fuzz", "page"])
     p.add_argument("patterns", nargs="*")
     p.add_argument("--missing", action="store_true", help="run only rows that have no result for this corpus")
+    p.add_argument("--seconds", type=float, default=150, help="of random cases for each row (default 150)")
+    p.add_argument("--seed", type=int, default=1, help="the first random case (default 1)")
     p.add_argument("--qkvec", default=str(ROOT / "build/qkvec"))
     p.add_argument("--results", type=Path, default=ROOT / "build/real", help="results are kept here (default build/real)")
     p.add_argument("--prefix", type=Path, default=Path("/opt/real"), help="where the environments are (default /opt/real)")
@@ -117,6 +158,8 @@ def main():
         setup(a)
     if a.step in (None, "run"):
         run(a, a.patterns)
+    if a.step in (None, "fuzz"):
+        fuzz(a, a.patterns)
     if a.step in (None, "page"):
         sys.exit(page.write(a.o, a.results, HERE / "notes.md"))
 
