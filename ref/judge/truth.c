@@ -139,16 +139,6 @@ const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
     return error;
 }
 
-/* The envelope, but for what is exact: those zeros stay as they are. */
-static const char *measure(struct answer *a, const struct vector *v, const struct truth *truth)
-{
-    struct array sigma[STAGES];
-
-    memcpy(sigma, a->sigma, sizeof sigma);
-    FOR(k, STAGES) if (exact(k)) sigma[k].v = NULL;
-    return envelope(sigma, a->stage, &v->in, truth->profile, truth->scope);
-}
-
 const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p)
 {
     const char *error;
@@ -157,7 +147,7 @@ const char *truth_change_profile(struct truth *truth, const struct vector *v, co
     truth->not_applicable = truth->out_of_range;
     FOR(k, truth->answers) {
         struct answer *a = &truth->answer[k];
-        if ((error = measure(a, v, truth)))
+        if ((error = envelope(a->sigma, a->stage, &v->in, p, truth->scope)))
             return error;
         if (!truth->not_applicable)
             truth->not_applicable = envelope_applies(a->sigma, a->stage, p);

@@ -19,9 +19,10 @@
  * which are then exact. */
 enum scope { SCOPE_LAYER, SCOPE_CORE };
 
-/* Fill sigma[k] (made by mha_alloc) for every stage of t, which the recipe has
- * computed from in. 0 where the stage is not finite, and where it is exact.
- * NULL, or a sentence when memory is out. */
+/* Fill sigma[k] for every stage of t that rounds, which the recipe has computed
+ * from in; 0 where the stage is not finite. Stages that are only laid out anew
+ * are exact: their sigma is not touched, and has to be 0 already, as mha_alloc
+ * makes it. NULL, or a sentence when memory is out. */
 const char *envelope(struct array sigma[STAGES], const struct array t[STAGES],
                      const struct mha_in *in, const struct profile *p, enum scope scope);
 
