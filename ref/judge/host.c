@@ -47,26 +47,49 @@ static void tell_array(char text[256], const struct wire_fault *f)
         snprintf(text, 256, "%s behind the end of %s, %zu bytes from it", verb, name, f->distance);
 }
 
-void host_tell_death(struct result *result, int status, const struct wire_fault *fault)
+/* The signal of which *fault tells, or 0. The kernel can write what it likes
+ * there: it counts where the system saw the same signal. */
+static int told_signal(int status, const struct wire_fault *fault)
 {
-    const char *name = process_signal_name(fault->signal);
-    char fate[64], text[256];
+    return WIFSIGNALED(status) && WTERMSIG(status) == fault->signal ? fault->signal : 0;
+}
 
-    if (fault->kind == FAULT_DEAF) {
+static enum fault_kind told_kind(const struct wire_fault *f)
+{
+    int slots = f->kind == FAULT_INPUT ? CALL_INPUTS : CALL_OUTPUTS;
+    int sound = (unsigned)f->place <= FAULT_BEHIND && (unsigned)f->access <= FAULT_WROTE && f->slot >= 0 && f->slot < slots;
+
+    return (f->kind == FAULT_INPUT || f->kind == FAULT_OUTPUT) && !sound ? FAULT_ELSEWHERE : f->kind;
+}
+
+static void tell_end(struct result *result, int status, int killed, int deaf)
+{
+    char fate[64];
+
+    process_fate(fate, status);
+    if (killed)
+        host_say(result, OUTCOME_CRASH, "the kernel closed descriptors that are not its own, or executed another program");
+    else if (!WIFSIGNALED(status) && deaf)
         host_say(result, OUTCOME_CRASH, "the kernel closed descriptors that are not its own");
+    else if (!WIFSIGNALED(status))
+        host_say(result, OUTCOME_CRASH, "the kernel ended the process: %s", fate);
+    else if (WTERMSIG(status) == SIGKILL)
+        host_say(result, OUTCOME_CRASH, "%s: perhaps the system was out of memory", fate);
+    else
+        host_say(result, OUTCOME_CRASH, "%s", fate);
+}
+
+void host_tell_death(struct result *result, int status, int killed, const struct wire_fault *fault)
+{
+    int signal = told_signal(status, fault);
+    const char *name = process_signal_name(signal);
+    char text[256];
+
+    if (killed || !signal) {
+        tell_end(result, status, killed, fault->kind == FAULT_DEAF);
         return;
     }
-    if (!fault->signal || !WIFSIGNALED(status)) {
-        process_fate(fate, status);
-        if (!WIFSIGNALED(status))
-            host_say(result, OUTCOME_CRASH, "the kernel ended the process: %s", fate);
-        else if (WTERMSIG(status) == SIGKILL)
-            host_say(result, OUTCOME_CRASH, "%s: perhaps the system was out of memory", fate);
-        else
-            host_say(result, OUTCOME_CRASH, "%s", fate);
-        return;
-    }
-    switch (fault->kind) {
+    switch (told_kind(fault)) {
     case FAULT_NULL:
         host_say(result, OUTCOME_CRASH, "%s: a NULL pointer (an input that is not there is NULL; so is memory that malloc() refused)", name);
         break;
@@ -88,7 +111,7 @@ void host_tell_death(struct result *result, int status, const struct wire_fault 
         host_say(result, OUTCOME_CRASH, "%s: the stack is too small for it", name);
         break;
     default:
-        if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
+        if (signal == SIGSEGV || signal == SIGBUS)
             host_say(result, OUTCOME_CRASH, "%s: an address outside of every array", name);
         else
             host_say(result, OUTCOME_CRASH, "%s", name);

@@ -15,7 +15,8 @@ struct host_door {
 
 void host_say(struct result *result, enum outcome outcome, const char *format, ...) QKVEC_PRINTF(3, 4);
 
-/* What became of a worker that did not answer, as a sentence. */
-void host_tell_death(struct result *result, int status, const struct wire_fault *fault);
+/* What became of a worker that let go of its socket, as a sentence: its status;
+ * was it killed by us, as it did not end; what it left, of which nothing is believed. */
+void host_tell_death(struct result *result, int status, int killed, const struct wire_fault *fault);
 
 #endif

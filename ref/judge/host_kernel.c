@@ -54,23 +54,42 @@ static void drop(int *fd)
     *fd = -1;
 }
 
-/* The worker is gone or has to go; its status. */
-static int end(struct kernel_door *d, int by_itself)
+static void part(struct kernel_door *d)
 {
-    int status = by_itself ? process_wait(d->pid) : process_end(d->pid);
-
     d->pid = 0;
     drop(&d->socket);
     drop(&d->chatter.fd);
-    return status;
 }
 
-static const char *start(struct kernel_door *d, char error[600])
+/* The worker has to go. */
+static void end(struct kernel_door *d)
 {
-    char parent[32], scope[16], memory[32], fate[64];
+    process_end(d->pid);
+    part(d);
+}
+
+/* The worker let go of its socket; 0 when it then did not end. */
+static int ended(struct kernel_door *d, int *status)
+{
+    int by_itself = process_wait(d->pid, status);
+
+    part(d);
+    return by_itself;
+}
+
+/* Take what the worker says next. */
+static enum awaited hear(struct kernel_door *d, void *data, size_t bytes)
+{
+    const struct host *host = d->base.host;
+
+    return process_await_all(d->socket, data, bytes, &d->chatter, process_clock() + host->timeout, stopped, host);
+}
+
+static const char *launch(struct kernel_door *d, char error[600])
+{
+    char parent[32], scope[16], memory[32];
     char *argv[] = { (char *)"qkvec", (char *)"host-worker", parent, scope, memory, (char *)d->library, NULL };
     int pair[2], out[2], null = process_lift(open("/dev/null", O_RDWR | O_CLOEXEC)), failed;
-    struct wire_started started = { 0 };
 
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     snprintf(scope, sizeof scope, "%d", d->scope == SCOPE_CORE);
@@ -87,34 +106,46 @@ static const char *start(struct kernel_door *d, char error[600])
     d->socket = pair[0];
     d->chatter.fd = out[0];
     d->chatter.heard = 0;
+    process_unblock(d->socket);
+    process_unblock(d->chatter.fd);
     if (failed) {
-        d->pid = 0;
-        drop(&d->socket);
-        drop(&d->chatter.fd);
+        part(d);
         snprintf(error, 600, "a worker cannot be started: %s: %s", d->base.host->self, strerror(failed));
         return error;
     }
-    switch (process_await(d->socket, &d->chatter, process_clock() + d->base.host->timeout, stopped, d->base.host)) {
-    case 1:
-        if (process_receive(d->socket, &started, sizeof started) && started.ok)
-            return NULL;
-        if (started.error[0]) {
-            snprintf(error, 600, "%.500s", started.error);
-            end(d, 0);
-        } else {
-            snprintf(error, 600, "cannot be loaded: the process ended with %s while it loaded", process_fate(fate, end(d, 1)));
-        }
+    return NULL;
+}
+
+static const char *start(struct kernel_door *d, char error[600])
+{
+    struct wire_started started = { 0 };
+    char fate[64];
+    int status;
+
+    if (launch(d, error))
         return error;
-    case 0:
+    switch (hear(d, &started, sizeof started)) {
+    case AWAITED:
+        if (started.ok)
+            return NULL;
+        snprintf(error, 600, "%.500s", started.error);
+        break;
+    case AWAITED_END:
+        if (ended(d, &status))
+            snprintf(error, 600, "cannot be loaded: the process ended with %s while it loaded", process_fate(fate, status));
+        else
+            snprintf(error, 600, "cannot be loaded: while it loaded, it closed descriptors that are not its own, or executed another program");
+        return error;
+    case AWAITED_IN_VAIN:
         snprintf(error, 600, "cannot be loaded: still loading after %g seconds", d->base.host->timeout);
         break;
-    case -1:
+    case AWAITED_STOP:
         snprintf(error, 600, "interrupted");
         break;
-    default:
+    case AWAITED_CHATTER:
         snprintf(error, 600, "cannot be loaded: it printed without end while it loaded");
     }
-    end(d, 0);
+    end(d);
     return error;
 }
 
@@ -200,10 +231,28 @@ static void returned(struct kernel_door *d, struct result *result, const struct 
     }
 }
 
+static enum awaited ask(struct kernel_door *d, const struct wire_request *request, struct wire_reply *reply)
+{
+    d->chatter.heard = 0;
+    /* A socket that is full is one of a kernel that answers without being asked: listen. */
+    if (!process_send(d->socket, request, sizeof *request) && errno != EAGAIN)
+        return AWAITED_END;
+    return hear(d, reply, sizeof *reply);
+}
+
+static void died(struct kernel_door *d, struct result *result)
+{
+    struct wire_fault fault;
+    int status, by_itself = ended(d, &status);
+
+    if (!take(d->outputs[0], &fault, sizeof fault, 0))
+        fault = (struct wire_fault){ 0 };
+    host_tell_death(result, status, !by_itself, &fault);
+}
+
 static void answer(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
 {
     struct kernel_door *d = self->state;
-    const struct host *host = d->base.host;
     struct call_layout layout = { d->page, self->pass == 0 };
     struct wire_request request;
     struct wire_reply reply;
@@ -222,25 +271,24 @@ static void answer(struct door *self, struct result *result, const struct vector
         host_say(result, OUTCOME_ERROR, "%s", wrong);
         return;
     }
-    d->chatter.heard = 0;
-    int waited = 1;
-    if (process_send(d->socket, &request, sizeof request))
-        waited = process_await(d->socket, &d->chatter, process_clock() + host->timeout, stopped, host);
-    if (waited == 1 && process_receive(d->socket, &reply, sizeof reply)) {
+    switch (ask(d, &request, &reply)) {
+    case AWAITED:
         returned(d, result, &request, &reply);
-    } else if (waited == 1) {
-        struct wire_fault fault = { 0 };
-        int status = end(d, 1);
-        take(d->outputs[0], &fault, sizeof fault, 0);
-        host_tell_death(result, status, &fault);
-    } else {
-        end(d, 0);
-        if (waited == 0)
-            host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds", host->timeout);
-        else if (waited == -1)
-            host_say(result, OUTCOME_ERROR, "interrupted");
-        else
-            host_say(result, OUTCOME_ERROR, "the kernel printed more than %zu MiB in one case", CHATTER_LIMIT >> 20);
+        break;
+    case AWAITED_END:
+        died(d, result);
+        break;
+    case AWAITED_IN_VAIN:
+        host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds", d->base.host->timeout);
+        end(d);
+        break;
+    case AWAITED_STOP:
+        host_say(result, OUTCOME_ERROR, "interrupted");
+        end(d);
+        break;
+    case AWAITED_CHATTER:
+        host_say(result, OUTCOME_ERROR, "the kernel printed more than %zu MiB in one case", CHATTER_LIMIT >> 20);
+        end(d);
     }
     if (!d->pid && ftruncate(d->outputs[0], 0))    /* forget how it died */
         errno = 0;
@@ -253,7 +301,7 @@ static void close_kernel(struct host_door *base)
     struct kernel_door *d = (struct kernel_door *)(void *)base;
 
     if (d->pid)
-        end(d, 0);
+        end(d);
     for (int k = 0; k < 2; k++) {
         drop(&d->inputs[k]);
         drop(&d->outputs[k]);

@@ -66,19 +66,19 @@ int process_end(pid_t pid)
     return reap(pid);
 }
 
-int process_wait(pid_t pid)
+int process_wait(pid_t pid, int *status)
 {
-    int status = 0;
-
+    *status = 0;
     for (int k = 0; k < 500; k++) {
-        pid_t got = waitpid(pid, &status, WNOHANG);
+        pid_t got = waitpid(pid, status, WNOHANG);
         if (got == pid) {
             kill(-pid, SIGKILL);    /* what it left behind */
-            return status;
+            return 1;
         }
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
     }
-    return process_end(pid);
+    *status = process_end(pid);
+    return 0;
 }
 
 const char *process_signal_name(int signal)
@@ -145,6 +145,14 @@ int process_socket(int end[2])
 #else
     return socketpair(AF_UNIX, SOCK_STREAM, 0, end) ? errno : lift_both(end);
 #endif
+}
+
+void process_unblock(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
 int process_memory(int fd[2])

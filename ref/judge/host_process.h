@@ -13,8 +13,9 @@ int process_start(pid_t *pid, const char *program, char *const argv[], const int
 /* Kill the process and its group; the status that waitpid() gives. */
 int process_end(pid_t pid);
 
-/* The status of a process that is ending by itself; kills it after five seconds. */
-int process_wait(pid_t pid);
+/* Wait for the end of a process that seems to be ending by itself, and kill it
+ * after five seconds if it is not (then 0). *status is what waitpid() gives. */
+int process_wait(pid_t pid, int *status);
 
 /* "SIGSEGV", "exit status 3" */
 const char *process_fate(char text[64], int status);
@@ -28,10 +29,16 @@ int process_lift(int fd);
 int process_pipe(int end[2]);
 int process_socket(int end[2]);
 
+/* From now on what would have to wait fails with EAGAIN instead. For our ends of
+ * what foreign code holds the other one of: "readable" is no promise that a read
+ * returns, where a child can open the other end of its pipe and read it empty. */
+void process_unblock(int fd);
+
 /* A file without a name in memory, read-only by the second descriptor. 0, or errno. */
 int process_memory(int fd[2]);
 
-/* All of it, or 0 (with a dead partner: 0 too, without a signal). */
+/* All of it, or 0 and errno (with a dead partner: 0 too, without a signal).
+ * process_receive() waits for ever: for the worker alone. */
 int process_send(int socket, const void *data, size_t bytes);
 int process_receive(int socket, void *data, size_t bytes);
 
@@ -42,8 +49,13 @@ struct chatter { int fd; size_t shown, heard; };
 #define CHATTER_SHOWN ((size_t)16 << 10)      /* bytes of a run that go to our standard error */
 #define CHATTER_LIMIT ((size_t)64 << 20)      /* of a case: more than that is a fault */
 
-/* Wait for fd to be readable while listening to chatter. 1: readable (or its
- * end); 0: the deadline passed; -1: *stop; -2: too much chatter. */
-int process_await(int fd, struct chatter *chatter, double deadline, int (*stopped)(const void *), const void *context);
+enum awaited { AWAITED, AWAITED_END, AWAITED_IN_VAIN, AWAITED_STOP, AWAITED_CHATTER };    /* it came; it will not; the deadline passed; *stop; too much chatter */
+
+/* Wait for fd to be readable (or at its end: AWAITED too) while listening to chatter. */
+enum awaited process_await(int fd, struct chatter *chatter, double deadline, int (*stopped)(const void *), const void *context);
+
+/* Read all of it, in as many pieces as the other side likes. fd is unblocked. */
+enum awaited process_await_all(int fd, void *data, size_t bytes, struct chatter *chatter, double deadline,
+                               int (*stopped)(const void *), const void *context);
 
 #endif

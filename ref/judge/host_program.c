@@ -30,7 +30,8 @@ int program_end(struct program *p)
     drop(&p->requests);
     drop(&p->life);
     drop(&p->answers);
-    int status = process_wait(p->pid);
+    int status;
+    process_wait(p->pid, &status);
     p->pid = 0;
     p->held = 0;
     return status;
@@ -68,6 +69,8 @@ const char *program_start(struct program *p, char error[600])
     p->requests = in[1];
     p->answers = out[0];
     p->life = life[1];
+    process_unblock(p->requests);
+    process_unblock(p->answers);
     if (failed) {
         p->pid = 0;
         drop(&p->requests);
@@ -95,11 +98,11 @@ enum heard program_hear(struct program *p, double deadline)
         }
         if (p->held == sizeof p->line)
             return HEARD_TOO_LONG;
-        int waited = process_await(p->answers, NULL, deadline, stopped, p->host);
-        if (waited != 1)
-            return waited ? HEARD_STOP : HEARD_NOTHING;
+        enum awaited awaited = process_await(p->answers, NULL, deadline, stopped, p->host);
+        if (awaited != AWAITED)
+            return awaited == AWAITED_STOP ? HEARD_STOP : HEARD_NOTHING;
         ssize_t got = read(p->answers, p->line + p->held, sizeof p->line - p->held);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0)
             return HEARD_END;
@@ -122,6 +125,8 @@ enum program_state program_state(struct program *p)
         p->held = (size_t)got;
         return PROGRAM_TALKS;
     }
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return PROGRAM_WAITS;
     program_end(p);
     return PROGRAM_GONE;
 }
@@ -140,7 +145,9 @@ void program_tell(struct program *p, const char *text)
 {
     size_t length = strlen(text);
 
-    if (write(p->requests, text, length) != (ssize_t)length)    /* shorter than a pipe: all or nothing */
+    /* All or nothing, as it is shorter than a pipe. Nothing where the pipe is full
+     * of what a command did not read that answers without: it will be found silent. */
+    if (write(p->requests, text, length) != (ssize_t)length)
         p->held = 0;
 }
 

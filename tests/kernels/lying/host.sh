@@ -34,16 +34,18 @@ jobs)    # side by side or not: the same verdicts
     cmp "$dir/jobs1" "$dir/jobs3" || fail "--jobs 3 gives another report"
     grep -q "CRASH causal" "$dir/out" || fail "wanted a crash" ;;
 interrupted)    # Ctrl-C: what has been judged, and 130
-    "$QKVEC" check --vectors "$VECTORS" --kernel "$(liar loops)" core/answer causal/square > "$dir/out" 2> "$dir/err" &
-    wait_for running "$(liar loops)" || fail "no worker is running"
-    sleep 1
-    kill -INT $!
-    wait $!
-    status=$?
-    [ $status = 130 ] || fail "wanted exit status 130, found $status"
-    grep -q "interrupted: [0-9]* of 2 vectors were judged" "$dir/err" || fail "wanted how many were judged"
-    grep -q "program " "$dir/out" || fail "wanted a report"
-    wait_for gone "$(liar loops)" || fail "a worker was left behind"
+    for liar in loops answers_in_part; do
+        "$QKVEC" check --vectors "$VECTORS" --kernel "$(liar $liar)" --timeout 60 core/answer causal/square > "$dir/out" 2> "$dir/err" &
+        wait_for running "$(liar $liar)" || fail "no worker is running"
+        sleep 1
+        kill -INT $!
+        wait $!
+        status=$?
+        [ $status = 130 ] || fail "wanted exit status 130, found $status"
+        grep -q "interrupted: [0-9]* of 2 vectors were judged" "$dir/err" || fail "wanted how many were judged"
+        grep -q "program " "$dir/out" || fail "wanted a report"
+        wait_for gone "$(liar $liar)" || fail "a worker was left behind"
+    done
     "$QKVEC" fuzz --kernel "$(liar loops)" --seed 1 --timeout 60 -o "$dir/none.npz" > "$dir/out" 2> "$dir/err" &
     wait_for running "$(liar loops)" || fail "no worker is running"
     sleep 1

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel can write where its death is told is not believed. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "judge/host_door.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The status of a process that a signal ends; 0: that ends by itself. */
+static int status_of(int signal)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (!child && signal)
+        raise(signal);
+    if (!child)
+        _exit(0);
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static void expect(int died_of, int killed, struct wire_fault fault, const char *want)
+{
+    struct result result = { 0 };
+
+    host_tell_death(&result, status_of(died_of), killed, &fault);
+    cr_assert_eq(result.outcome, OUTCOME_CRASH);
+    cr_assert_str_eq(result.reason, want);
+}
+
+Test(host, a_sound_fault_is_told)
+{
+    struct wire_fault f = { SIGTERM, FAULT_INPUT, FAULT_BEFORE, FAULT_READ, CALL_V_HEADS, 4 };
+
+    expect(SIGTERM, 0, f, "SIGTERM: read 4 bytes in front of v_heads");
+    f.kind = FAULT_OUTPUT, f.slot = CALL_HEAD_OUTPUTS, f.place = FAULT_BEHIND, f.access = FAULT_WROTE;
+    expect(SIGTERM, 0, f, "SIGTERM: wrote behind the end of head_outputs, 4 bytes from it");
+}
+
+Test(host, numbers_out_of_range_are_not_told)
+{
+    const struct wire_fault sound = { SIGTERM, FAULT_INPUT, FAULT_BEHIND, FAULT_WROTE, CALL_QUERY, 4 };
+    static const int wild[] = { -1, INT_MIN, INT_MAX, 1000000 };
+
+    for (size_t k = 0; k < sizeof wild / sizeof *wild; k++) {
+        struct wire_fault f[4] = { sound, sound, sound, sound };
+        memcpy(&f[0].kind, &wild[k], sizeof f[0].kind);
+        memcpy(&f[1].place, &wild[k], sizeof f[1].place);
+        memcpy(&f[2].access, &wild[k], sizeof f[2].access);
+        memcpy(&f[3].slot, &wild[k], sizeof f[3].slot);
+        for (int field = 0; field < 4; field++)
+            expect(SIGTERM, 0, f[field], "SIGTERM");
+    }
+    struct wire_fault f = sound;
+    f.slot = CALL_INPUTS;
+    expect(SIGTERM, 0, f, "SIGTERM");
+    f.kind = FAULT_OUTPUT, f.slot = CALL_OUTPUTS;
+    expect(SIGTERM, 0, f, "SIGTERM");
+}
+
+Test(host, the_system_knows_better_how_it_ended)
+{
+    struct wire_fault f = { SIGSEGV, FAULT_INPUT, FAULT_INSIDE, FAULT_WROTE, CALL_QUERY, 0 };
+
+    expect(SIGTERM, 0, f, "SIGTERM");
+    expect(0, 0, f, "the kernel ended the process: exit status 0");
+    expect(SIGKILL, 0, f, "SIGKILL: perhaps the system was out of memory");
+    expect(SIGKILL, 1, f, "the kernel closed descriptors that are not its own, or executed another program");
+    f.kind = FAULT_DEAF;
+    expect(0, 0, f, "the kernel closed descriptors that are not its own");
+    expect(SIGTERM, 0, f, "SIGTERM");
+}
