@@ -30,7 +30,8 @@ struct kernel_door {
     size_t page, turn_in, turn_out;  /* bytes of a turn's blocks */
     size_t cases;
     char *in;                       /* the turns' inputs, mapped */
-    struct call_slot used[TURNS][CALL_INPUTS];
+    struct call_slot used[TURNS][CALL_INPUTS];    /* by the last small case of the turn */
+    unsigned char filled[TURNS];    /* had it one? A large case has a turn too, but not its block */
     char *out;                      /* outputs that have been read; room of them */
     size_t room;
     int whole;                      /* the outputs' file is as long as the turns want it, as far as is known */
@@ -163,10 +164,11 @@ static const char *prepare(struct kernel_door *d, const struct wire_request *req
     d->whole = plan->small;
     if (plan->small) {
         char *turn = d->in + in_file(request, d->turn_in);
-        if (d->cases <= TURNS)    /* its first */
-            memset(turn, 0xFF, d->turn_in);
-        else
+        if (d->filled[request->turn])
             call_clear_used(turn, d->used[request->turn]);
+        else
+            memset(turn, 0xFF, d->turn_in);
+        d->filled[request->turn] = 1;
         memcpy(d->used[request->turn], plan->in, sizeof plan->in);
         return call_fill(turn, plan, v, p, d->scope);
     }
