@@ -81,6 +81,13 @@ void call_blank(void *out, const struct call_plan *plan, int pass);
  * call_blank left it, or what was around it changed? "" or a sentence. */
 void call_inspect(char sentence[256], const void *out, const struct call_plan *plan, int pass, uint32_t written);
 
+/* Was anything written to the pages that belong to no array? They are zero in
+ * a block that was new once; a kernel can open them, on purpose. */
+int call_strayed(const void *out, const struct call_plan *plan);
+
+/* A number that tells the arrays in a block from others. */
+uint64_t call_sum(const void *block, const struct call_slot *slot, int count);
+
 /* The outputs that are written, as stages (malloc'd). NULL, or a sentence. */
 const char *call_read(struct array got[STAGES], const void *out, const struct call_plan *plan, uint32_t written);
 

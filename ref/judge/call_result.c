@@ -144,6 +144,47 @@ void call_inspect(char sentence[256], const void *out, const struct call_plan *p
             inspect(sentence, out, plan, k, &p);
 }
 
+static int is_zero(const char *from, size_t bytes)
+{
+    return !bytes || (!from[0] && !memcmp(from, from + 1, bytes - 1));
+}
+
+int call_strayed(const void *out, const struct call_plan *plan)
+{
+    const char *block = out;
+    size_t page = plan->out_bytes / CALL_SMALL_OUTPUTS, used = 0;
+
+    if (plan->small) {    /* the others may hold what earlier cases wrote */
+        FOR(k, CALL_SMALL_OUTPUTS) if (call_output_gap(k) && !is_zero(block + k * page, page))
+            return 1;
+        return 0;
+    }
+    FOR(k, CALL_OUTPUTS) if (plan->out[k].there) {
+        if (!is_zero(block + used, plan->out[k].first - used))
+            return 1;
+        used = plan->out[k].past;
+    }
+    return !is_zero(block + used, plan->out_bytes - used);
+}
+
+uint64_t call_sum(const void *block, const struct call_slot *slot, int count)
+{
+    uint64_t sum = 0, order = 0, word;    /* order is another sum, of all sums so far */
+
+    for (int k = 0; k < count; k++) {
+        const char *at = (const char *)block + slot[k].at;
+        size_t rest = slot[k].there ? slot[k].bytes : 0;
+        for (; rest >= sizeof word; rest -= sizeof word, at += sizeof word) {
+            memcpy(&word, at, sizeof word);
+            order += sum += word;
+        }
+        word = 0;
+        memcpy(&word, at, rest);
+        order += sum += word;
+    }
+    return sum ^ (order << 32 | order >> 32);
+}
+
 const char *call_read(struct array got[STAGES], const void *out, const struct call_plan *plan, uint32_t written)
 {
     FOR(k, CALL_OUTPUTS) {

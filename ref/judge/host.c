@@ -39,7 +39,9 @@ static void tell_array(char text[256], const struct wire_fault *f)
     static const char *const verbs[] = { "touched", "read", "wrote" };
     const char *verb = verbs[f->access], *name = f->kind == FAULT_INPUT ? call_input_names[f->slot] : call_output_names[f->slot];
 
-    if (f->place == FAULT_INSIDE && f->kind == FAULT_INPUT)
+    if (f->place == FAULT_INSIDE && (f->access == FAULT_READ || f->kind == FAULT_OUTPUT))
+        snprintf(text, 256, "%s cannot be reached any more: unmapped, or protected by the kernel", name);
+    else if (f->place == FAULT_INSIDE)
         snprintf(text, 256, "wrote to the input %s, which is read-only", name);
     else if (f->place == FAULT_BEFORE)
         snprintf(text, 256, "%s %zu bytes in front of %s", verb, f->distance, name);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,10 +32,11 @@ struct kernel_door {
     size_t cases;
     char *in;                       /* the turns' inputs, mapped */
     struct call_slot used[TURNS][CALL_INPUTS];    /* by the last small case of the turn */
+    uint64_t sum;                   /* of a small case's inputs, as they were written */
     unsigned char filled[TURNS];    /* had it one? A large case has a turn too, but not its block */
     char *out;                      /* outputs that have been read; room of them */
     size_t room;
-    int whole;                      /* the outputs' file is as long as the turns want it, as far as is known */
+    int whole;                      /* both files are as long as the turns want them */
 };
 
 /* Where the block of a case begins in its file. */
@@ -55,9 +57,12 @@ static void drop(int *fd)
     *fd = -1;
 }
 
+/* The files are done anew for the next worker: who knows what this one did to them. */
 static void part(struct kernel_door *d)
 {
     d->pid = 0;
+    d->whole = 0;
+    memset(d->filled, 0, sizeof d->filled);
     drop(&d->socket);
     drop(&d->chatter.fd);
 }
@@ -158,8 +163,7 @@ static const char *prepare(struct kernel_door *d, const struct wire_request *req
     size_t in = TURNS * d->turn_in, out = d->page + TURNS * d->turn_out;
     const char *wrong;
 
-    /* To this size even if it is this size: a kernel may have shortened the file. */
-    if (ftruncate(d->inputs[0], (off_t)in) || (!d->whole && ftruncate(d->outputs[0], (off_t)out)))
+    if (!d->whole && (ftruncate(d->inputs[0], (off_t)in) || ftruncate(d->outputs[0], (off_t)out)))
         return "not enough memory for a kernel's arrays";
     d->whole = plan->small;
     if (plan->small) {
@@ -170,7 +174,9 @@ static const char *prepare(struct kernel_door *d, const struct wire_request *req
             memset(turn, 0xFF, d->turn_in);
         d->filled[request->turn] = 1;
         memcpy(d->used[request->turn], plan->in, sizeof plan->in);
-        return call_fill(turn, plan, v, p, d->scope);
+        wrong = call_fill(turn, plan, v, p, d->scope);
+        d->sum = call_sum(turn, plan->in, CALL_INPUTS);
+        return wrong;
     }
     if (ftruncate(d->inputs[0], (off_t)(in + plan->in_bytes)) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
         return "not enough memory for a kernel's arrays";
@@ -206,30 +212,78 @@ static int take(int fd, void *to, size_t bytes, size_t from)
     return 1;
 }
 
+static int is_long(int fd, size_t bytes)
+{
+    struct stat st;
+
+    return !fstat(fd, &st) && st.st_size == (off_t)bytes;
+}
+
+/* What a kernel does to the memory that it gets would show in later cases only.
+ * NULL, or a sentence; out is the block as it is here. */
+static const char *tampered(const struct kernel_door *d, const struct wire_request *request, const struct wire_reply *reply, const char *out)
+{
+    const struct call_plan *plan = &request->plan;
+
+    if (!plan->small)    /* mapped anew for every case */
+        return NULL;
+    if (reply->in != d->sum)
+        return "the inputs are not those that were given: the kernel changed them, or laid other memory over them, in this case or an earlier one";
+    if (reply->out != call_sum(out, plan->out, CALL_OUTPUTS))
+        return "the outputs are not those that the kernel left when it returned: a thread goes on writing, or other memory was laid over them";
+    return NULL;
+}
+
+/* The block of the outputs, or NULL and a sentence: the worker has done harm. */
+static const char *fetch(struct kernel_door *d, const struct wire_request *request, const struct wire_reply *reply, const char **wrong)
+{
+    const struct call_plan *plan = &request->plan;
+    size_t in = TURNS * d->turn_in + (plan->small ? 0 : plan->in_bytes);
+    size_t out = d->page + TURNS * d->turn_out + (plan->small ? 0 : plan->out_bytes);
+    char *block = make_room(d, plan->out_bytes);
+
+    if (!block)
+        *wrong = "not enough memory for the results";
+    else if (!is_long(d->inputs[0], in))
+        *wrong = "the kernel changed the length of the file of its inputs";
+    else if (!is_long(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->turn_out)))
+        *wrong = "the kernel did away with the memory of its outputs";
+    else
+        *wrong = tampered(d, request, reply, block);
+    return *wrong ? NULL : block;
+}
+
 static void returned(struct kernel_door *d, struct result *result, const struct wire_request *request, const struct wire_reply *reply)
 {
     const struct call_plan *plan = &request->plan;
+    const char *out, *wrong;
     char sentence[256];
-    const char *wrong = NULL;
-    char *out;
 
+    if (reply->number != request->number) {
+        host_say(result, OUTCOME_ERROR, "answered a case that was not asked: %s",
+                 reply->number && reply->number < request->number ? "in an earlier one the kernel returned twice (in a process that it forked?)"
+                                                                  : "the kernel wrote to a descriptor that is not its own");
+        end(d);
+        return;
+    }
     if (reply->failed) {
         host_say(result, OUTCOME_ERROR, "the worker cannot map the arrays: %s", strerror(reply->failed));
         return;
     }
-    call_outcome(result, reply->returned, reply->reason);
-    if (!(out = make_room(d, plan->out_bytes)))
-        wrong = "not enough memory for the results";
-    else if (!take(d->outputs[0], out, plan->out_bytes, d->page + in_file(request, d->turn_out)))
-        wrong = "the kernel did away with the memory of its outputs", d->whole = 0;
-    if (wrong) {
+    if (!(out = fetch(d, request, reply, &wrong))) {
         host_say(result, OUTCOME_ERROR, "%s", wrong);
-    } else {
-        call_inspect(sentence, out, plan, request->pass, result->outcome == OUTCOME_PASS ? reply->written : 0);
-        if (sentence[0])
-            host_say(result, OUTCOME_FAIL, "%s", sentence);
-        else if (result->outcome == OUTCOME_PASS && (wrong = call_read(result->got, out, plan, reply->written)))
-            host_say(result, OUTCOME_ERROR, "%s", wrong);
+        end(d);
+        return;
+    }
+    call_outcome(result, reply->returned, reply->reason);
+    call_inspect(sentence, out, plan, request->pass, result->outcome == OUTCOME_PASS ? reply->written : 0);
+    if (sentence[0]) {
+        host_say(result, OUTCOME_FAIL, "%s", sentence);
+    } else if (call_strayed(out, plan)) {
+        host_say(result, OUTCOME_FAIL, "wrote to pages between the outputs, which it had opened");
+        end(d);
+    } else if (result->outcome == OUTCOME_PASS && (wrong = call_read(result->got, out, plan, reply->written))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
     }
 }
 
@@ -268,6 +322,7 @@ static void answer(struct door *self, struct result *result, const struct vector
     memset(&request, 0, sizeof request);
     request.pass = self->pass != 0;
     request.turn = (int)(d->cases++ % TURNS);
+    request.number = d->cases;
     call_plan(&request.plan, v, p, d->scope, layout);
     if ((wrong = prepare(d, &request, v, p))) {
         host_say(result, OUTCOME_ERROR, "%s", wrong);

@@ -13,8 +13,19 @@ enum { WIRE_SOCKET = 3, WIRE_INPUTS, WIRE_OUTPUTS, WIRE_FDS };
 #define TURNS 17
 
 struct wire_started { int ok; char error[512]; };
-struct wire_request { int pass, turn; struct call_plan plan; };    /* turn: where plan.small */
-struct wire_reply { int failed; int returned; uint32_t written; char reason[QKVEC_REASON]; };    /* failed: an errno of the worker's own */
+struct wire_request {
+    size_t number;           /* of the case; its reply repeats it */
+    int pass, turn;          /* turn: where plan.small */
+    struct call_plan plan;
+};
+struct wire_reply {
+    size_t number;
+    int failed;              /* an errno of the worker's own */
+    int returned;
+    uint32_t written;
+    uint64_t in, out;        /* call_sum() of the arrays as the kernel sees them; where plan.small */
+    char reason[QKVEC_REASON];
+};
 
 /* The first page of the outputs' file: what a dying worker leaves. The outputs follow. */
 struct wire_fault {

@@ -237,6 +237,10 @@ static void run(struct wire_reply *reply, const struct wire_request *request, st
         reply->returned = kernel(&call);
         reply->written = *written;
         memcpy(reply->reason, reason, QKVEC_REASON);
+        if (plan->small) {
+            reply->in = call_sum(guard->in, plan->in, CALL_INPUTS);
+            reply->out = call_sum(guard->out, plan->out, CALL_OUTPUTS);
+        }
     } else {
         reply->failed = errno ? errno : ENOMEM;
     }
@@ -269,7 +273,7 @@ int host_worker(int argc, char **argv)
     if (!process_send(WIRE_SOCKET, &started, sizeof started))
         return 2;
     while (kernel && process_receive(WIRE_SOCKET, &request, sizeof request)) {
-        struct wire_reply reply = { 0 };
+        struct wire_reply reply = { .number = request.number };
         run(&reply, &request, &guard, kernel);
         if (!process_send(WIRE_SOCKET, &reply, sizeof reply)) {
             guard.fault->kind = FAULT_DEAF;

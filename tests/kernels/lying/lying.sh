@@ -4,7 +4,7 @@
 # about and for no other; and nothing of it is left behind.
 #   QKVEC=... VECTORS=... lying.sh LIAR.c LIBRARY
 #   QKVEC=... VECTORS=... lying.sh LIAR.sh
-# verdict: CRASH FAIL TIMEOUT ERROR    one vector gets it, two others pass (a command: are skipped)
+# verdict: CRASH FAIL TIMEOUT ERROR    one vector gets it, the others pass (a command: are skipped)
 #          PASS SKIPS ALL NONE         no liar; skips alone; every vector fails; exit status 2
 set -u
 source=$1 library=${2:-}
@@ -36,10 +36,10 @@ run() {
 
 # shellcheck disable=SC2086    (words)
 if [ -n "$library" ]; then
-    others='2 passed, 1 failed, 0 skipped' mark=$library
+    others="$(($(echo "$vectors" | wc -w) - 1)) passed, 1 failed, 0 skipped" mark=$library
     run --kernel "$library" $options $vectors
 else
-    others='0 passed, 1 failed, 2 skipped' mark=$TMPDIR
+    others="0 passed, 1 failed, $(($(echo "$vectors" | wc -w) - 1)) skipped" mark=$TMPDIR
     run --command "sh '$source'" $options $vectors
 fi
 count=$(grep -cE '^(FAIL|CRASH|TIMEOUT|ERROR) ' "$dir/out")

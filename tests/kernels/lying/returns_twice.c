@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Forks and returns in both processes, so that a case gets two answers; the
+ * second comes while the next one runs.
+ *
+ * verdict: ERROR
+ * says: answered a case that was not asked: in an earlier one the kernel returned twice
+ * options: --once
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+#include <unistd.h>
+
+#include "liar.h"
+
+static int forked;
+
+int qkvec_kernel(const struct qkvec_call *a)
+{
+    if (forked)
+        nanosleep(&(struct timespec){ .tv_nsec = 500000000 }, NULL);
+    if (now(a))
+        forked = fork() >= 0;
+    return honest(a);
+}
