@@ -2,9 +2,9 @@
 /*
  * The door to a shared library: this side of the worker.
  *
- * The inputs are in memory that the worker cannot write to, the outputs in
- * memory that is read by pread(): a kernel that shortens the file gives an
- * error and no SIGBUS here.
+ * The inputs are in memory that the worker is given to read alone, in a file that
+ * cannot be shortened; the outputs in memory that is read by pread(): a kernel
+ * that shortens their file gives an error and no SIGBUS here.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -36,7 +36,7 @@ struct kernel_door {
     unsigned char filled[TURNS];    /* had it one? A large case has a turn too, but not its block */
     char *out;                      /* outputs that have been read; room of them */
     size_t room;
-    int whole;                      /* both files are as long as the turns want them */
+    int whole;                      /* the files hold the turns, all of them and nothing else */
 };
 
 /* Where the block of a case begins in its file. */
@@ -157,14 +157,27 @@ static const char *start(struct kernel_door *d, char error[600])
 
 /* ---- a case ---- */
 
+/* The inputs' file never becomes shorter, as they are mapped here. 0, or -1. */
+static int lengthen(int fd, size_t bytes)
+{
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -1;
+    return st.st_size >= (off_t)bytes ? 0 : ftruncate(fd, (off_t)bytes);
+}
+
 static const char *prepare(struct kernel_door *d, const struct wire_request *request, const struct vector *v, const struct profile *p)
 {
     const struct call_plan *plan = &request->plan;
     size_t in = TURNS * d->turn_in, out = d->page + TURNS * d->turn_out;
     const char *wrong;
 
-    if (!d->whole && (ftruncate(d->inputs[0], (off_t)in) || ftruncate(d->outputs[0], (off_t)out)))
-        return "not enough memory for a kernel's arrays";
+    if (!d->whole) {
+        if (lengthen(d->inputs[0], in) || ftruncate(d->outputs[0], (off_t)out))
+            return "not enough memory for a kernel's arrays";
+        process_forget(d->inputs[0], in);
+    }
     d->whole = plan->small;
     if (plan->small) {
         char *turn = d->in + in_file(request, d->turn_in);
@@ -178,7 +191,7 @@ static const char *prepare(struct kernel_door *d, const struct wire_request *req
         d->sum = call_sum(turn, plan->in, CALL_INPUTS);
         return wrong;
     }
-    if (ftruncate(d->inputs[0], (off_t)(in + plan->in_bytes)) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
+    if (lengthen(d->inputs[0], in + plan->in_bytes) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
         return "not enough memory for a kernel's arrays";
     void *block = mmap(NULL, plan->in_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], (off_t)in);
     if (block == MAP_FAILED)
@@ -212,11 +225,12 @@ static int take(int fd, void *to, size_t bytes, size_t from)
     return 1;
 }
 
-static int is_long(int fd, size_t bytes)
+/* -1, 0, 1: the file is shorter than that, as long, longer. */
+static int length(int fd, size_t bytes)
 {
     struct stat st;
 
-    return !fstat(fd, &st) && st.st_size == (off_t)bytes;
+    return fstat(fd, &st) ? -1 : (st.st_size > (off_t)bytes) - (st.st_size < (off_t)bytes);
 }
 
 /* What a kernel does to the memory that it gets would show in later cases only.
@@ -244,9 +258,9 @@ static const char *fetch(struct kernel_door *d, const struct wire_request *reque
 
     if (!block)
         *wrong = "not enough memory for the results";
-    else if (!is_long(d->inputs[0], in))
-        *wrong = "the kernel changed the length of the file of its inputs";
-    else if (!is_long(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->turn_out)))
+    else if (length(d->inputs[0], in) < 0)    /* where the system lets it */
+        *wrong = "the kernel did away with the memory of its inputs";
+    else if (length(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->turn_out)))
         *wrong = "the kernel did away with the memory of its outputs";
     else
         *wrong = tampered(d, request, reply, block);
@@ -393,7 +407,7 @@ const char *host_open_kernel(struct door *door, const struct host *host, const c
         };
         d->turn_in = CALL_SMALL_INPUTS * d->page;
         d->turn_out = CALL_SMALL_OUTPUTS * d->page;
-        if (!(failed = process_memory(d->inputs)) && !(failed = process_memory(d->outputs)))
+        if (!(failed = process_memory(d->inputs, 1)) && !(failed = process_memory(d->outputs, 0)))
             failed = map_turns(d);
     }
     if (failed) {

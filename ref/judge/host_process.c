@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,18 +156,21 @@ void process_unblock(int fd)
         fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-int process_memory(int fd[2])
+int process_memory(int fd[2], int lasting)
 {
 #ifdef __linux__
     char path[64];
 
-    if ((fd[0] = memfd_create("qkvec", MFD_CLOEXEC)) < 0)
+    if ((fd[0] = memfd_create("qkvec", MFD_CLOEXEC | (lasting ? MFD_ALLOW_SEALING : 0))) < 0)
         return errno;
+    if (lasting)
+        fcntl(fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd[0]);
     fd[1] = open(path, O_RDONLY | O_CLOEXEC);
 #else
     char name[64];
 
+    (void)lasting;
     snprintf(name, sizeof name, "/qkvec-%ld-%p", (long)getpid(), (void *)fd);
     if ((fd[0] = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600)) < 0)
         return errno;
@@ -174,6 +178,18 @@ int process_memory(int fd[2])
     shm_unlink(name);
 #endif
     return lift_both(fd);
+}
+
+void process_forget(int fd, size_t from)
+{
+#ifdef __linux__
+    struct stat st;
+
+    if (!fstat(fd, &st) && st.st_size > (off_t)from)
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, st.st_size - (off_t)from);
+#else
+    (void)fd, (void)from;
+#endif
 }
 
 int process_send(int socket, const void *data, size_t bytes)

@@ -34,8 +34,14 @@ int process_socket(int end[2]);
  * returns, where a child can open the other end of its pipe and read it empty. */
 void process_unblock(int fd);
 
-/* A file without a name in memory, read-only by the second descriptor. 0, or errno. */
-int process_memory(int fd[2]);
+/* A file without a name in memory, read-only by the second descriptor. 0, or
+ * errno. As long as it is in /proc a child can open it to write all the same.
+ * lasting: nobody can shorten it, not even we, where the system has such files;
+ * what is mapped of it cannot give a SIGBUS then. */
+int process_memory(int fd[2], int lasting);
+
+/* The contents from there on are no longer needed: memory for the system, where it takes it. */
+void process_forget(int fd, size_t from);
 
 /* All of it, or 0 and errno (with a dead partner: 0 too, without a signal).
  * process_receive() waits for ever: for the worker alone. */
