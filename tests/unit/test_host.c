@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel can write where its death is told is not believed. */
+/* What foreign code says: not waited for too long, and not believed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "judge/host_door.h"
+#include "judge/host_process.h"
+#include "judge/host_program.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -76,4 +78,49 @@ Test(host, the_system_knows_better_how_it_ended)
     f.kind = FAULT_DEAF;
     expect(0, 0, f, "the kernel closed descriptors that are not its own");
     expect(SIGTERM, 0, f, "SIGTERM");
+}
+
+static int never(const void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static int at_once(const void *context)
+{
+    (void)context;
+    return 1;
+}
+
+Test(host, an_answer_in_part_is_none, .timeout = 20)
+{
+    int pair[2];
+    char text[4] = "";
+
+    cr_assert_eq(process_socket(pair), 0);
+    process_unblock(pair[0]);
+    cr_assert(process_send(pair[1], "ab", 2));
+    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 0.2, never, NULL), AWAITED_IN_VAIN);
+    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, at_once, NULL), AWAITED_STOP);
+    cr_assert(process_send(pair[1], "abcd", 4));
+    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, never, NULL), AWAITED);
+    cr_assert_str_eq(text, "abc");
+    close(pair[1]);
+    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, never, NULL), AWAITED_END);
+    close(pair[0]);
+}
+
+Test(host, a_command_that_reads_nothing_is_not_waited_for, .timeout = 20)
+{
+    struct program p = { .requests = -1 };
+    char line[2001];
+    int in[2];
+
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = 0;
+    cr_assert_eq(process_pipe(in), 0);
+    p.requests = in[1];
+    process_unblock(p.requests);
+    for (int k = 0; k < 1000; k++)    /* more than a pipe holds */
+        program_tell(&p, line);
 }
