@@ -35,6 +35,10 @@ class Profile:
 
     # Where hardware flushes, a number below this becomes 0; a 16-bit kernel accumulates in float32.
     @property
+    def near(self):  # numbers that are so nearly equal, relatively, are rounded alike
+        return 4 * max(self.u, self.s)
+
+    @property
     def tiny(self):
         return min(self.floor, 2.0 ** -124)
 
@@ -120,16 +124,23 @@ def _summation(profile, a, w, b=0.0):
     return y, t2, profile.U * R + flushed ** 2
 
 
+def _nearly(profile, a, b):
+    return np.abs(a - b) <= profile.near * np.maximum(np.abs(a), np.abs(b))
+
+
 def _incoming(profile, a, Va, w):
     """What errors of a do to a @ w.T.  Channels that are equal, up to sign, err alike, and then the errors add up.
 
-    A stored operand shows its error: equal numbers are rounded equally.
+    A stored operand shows its error, which takes their place where the channels are not all equal.
     """
     V = Va @ (w * w).T
-    if profile.s:
-        return np.maximum(V, (_residue(profile, a) @ w.T) ** 2)
     root = np.sqrt(Va)
-    return np.maximum(np.maximum(V, (root @ w.T) ** 2), ((np.sign(a) * root) @ w.T) ** 2)
+    turned = np.sign(a) * root
+    if profile.s:
+        equal = _nearly(profile, np.abs(a), np.abs(a[:, :1])).all(-1, keepdims=True)
+        shown = _residue(profile, a)
+        root, turned = np.where(equal, root, shown), np.where(equal, turned, shown)
+    return np.maximum(np.maximum(V, (root @ w.T) ** 2), (turned @ w.T) ** 2)
 
 
 def _flushed(profile, x):
@@ -320,10 +331,36 @@ def _output(profile, c, V, Vl, moved, v, w, b):
     y, out = _affine(profile, rows, V.transpose(0, 2, 1, 3).reshape(N * L, H * D), w, b)
     out = out + (_residue(profile, rows) @ w.T) ** 2                                # equal channels are stored equally wrong
     out = (out + _store(profile, y)).reshape(N, L, H * D)
-    for n, h in np.ndindex(N, H):
-        wh = w[:, h * D:(h + 1) * D]
-        out[n] += Vl[n, h] * (c[n, h] @ wh.T) ** 2 + _together(moved[n, h], v[n, h], c[n, h], wh)
-    return out
+    for n in range(N):
+        normal, moved_by = [], []
+        for h in range(H):
+            wh = w[:, h * D:(h + 1) * D]
+            normal.append(np.sqrt(Vl[n, h]) * (c[n, h] @ wh.T))
+            moved_by.append(_together(moved[n, h], v[n, h], c[n, h], wh))
+        normal, moved_by = np.array(normal), np.array(moved_by)
+        out[n] += np.maximum((normal ** 2).sum(0), normal.sum(0) ** 2)              # normalisers may lean the same way
+        equal = _nearly(profile, c[n], c[n, :1]).all((0, 2))[:, None]               # equal heads err alike
+        out[n] += np.where(equal, np.sqrt(moved_by).sum(0) ** 2, moved_by.sum(0))
+    channels = V.transpose(0, 2, 1, 3).reshape(N * L, H * D)
+    excess = [_equal_channels(profile, rows[r], channels[r], w.T) for r in range(N * L)]
+    return out + np.array(excess).reshape(out.shape)
+
+
+def _equal_channels(profile, c, V, w):
+    """Channels that are equal, up to sign, err alike: by how much they move an output further than independent errors.  c V (E), w (E, outputs)"""
+    excess = np.zeros(w.shape[1])
+    order = np.lexsort((np.arange(len(c)), np.abs(c)))
+    sigma = np.where(c < 0, -1.0, 1.0) * np.sqrt(V)
+    first = 0
+    while first < len(c):
+        last = first + 1
+        while last < len(c) and _nearly(profile, abs(c[order[last]]), abs(c[order[first]])):
+            last += 1
+        k = order[first:last]
+        if len(k) > 1:
+            excess += np.maximum((sigma[k] @ w[k]) ** 2 - V[k] @ w[k] ** 2, 0.0)
+        first = last
+    return excess
 
 
 def _mean(profile, p, V, Vl, s, mean):
@@ -429,7 +466,7 @@ def applies(stages, sigma, profile):
         for name in ("q_proj", "k_proj", "v_proj", "scores", "masked_scores", "head_outputs", "output"):
             x = np.abs(np.asarray(stages[name], np.float64))
             top = np.where(np.isfinite(x), x, 0.0).max(initial=0.0)
-            if top > profile.largest:
+            if top > min(profile.largest, 2.0 ** 250):                              # whose fourth power is a number too
                 return "%s reaches %.3g, beyond the largest %s" % (name, top, profile.name)
             # Kernels that scale the product instead of q hold the scores times sqrt(D) for a moment.
             if name == "scores" and top * np.sqrt(stages["q_heads"].shape[-1]) > profile.largest:
@@ -440,6 +477,8 @@ def applies(stages, sigma, profile):
             return None
         J = s.argmax(-1)[..., None]
         m = np.take_along_axis(s, J, -1)
+        if (np.isfinite(m) & (np.sqrt(2 / 3) * profile.u * np.abs(m) > 1 / 64)).any():
+            return "the softmax is not determined: exp(s - lse) rounds scores of %.3g" % np.abs(m[np.isfinite(m)]).max()
         Vs = _exponents(profile, s, m, np.asarray(sigma["masked_scores"]) ** 2)
         tau = np.sqrt(Vs + np.take_along_axis(Vs, J, -1))
         rival = np.isfinite(s) & (np.arange(s.shape[-1]) != J)

@@ -51,21 +51,31 @@ static void mask(struct array *V, const struct units *u, const struct mha_in *in
 
 /* ---- the parts ---- */
 
+/* (L,E) each: what errors of the normalisers, and of single weights beyond their
+ * channels' share, do to the output: variances summed over the heads, and sums
+ * of their roots, for errors that the heads have in common. */
+struct heads { double *normal, *normal_together, *moved, *moved_together; };
+
+/* A channel of a row, to be put in order. */
+struct channel { double size; size_t e; };
+
 /* Room for the walk, cut into pieces. */
 struct scratch {
     double *Vl;              /* (N,H,L): of the normalisers */
     double *Vc;              /* (N,L,E): of the mixed values, without the normalisers' part */
     double *Vq, *Vs;         /* (D) (Sx) */
     double *k;               /* (Sx,D): the keys of a head */
-    double *k_t, *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): the same, transposed */
+    double *k_t, *Vk_t, *k_together, *k_turned;    /* (D,Sx): the same, transposed */
     double *v;               /* (Sx,D): the values of a head */
-    double *res_k_t, *res_v; /* (D,Sx) (Sx,D): what storing them loses; 16 bits only */
+    double *res_v;           /* (Sx,D): what storing them loses; 16 bits only */
     double *p;               /* (L,Sx): the weights of a head, 0 where masked */
     double *moved, *apart;   /* (L,Sx) (L,D): see struct row */
     double *keys, *lean;     /* (7,Sx) (6,D) */
     double *mixed;           /* (L,Ev): value rows mixed before they are projected */
     double *added;           /* (Sx,E): what each value row of a head would add to the output */
     double *row;             /* (3,E) */
+    struct heads heads;
+    double *order;           /* (E) struct channel */
     double *strip;           /* of a matrix with E, Ek, Ev or Sx rows */
     int flushed_v;           /* a weight of v_proj may become 0 */
 };
@@ -100,18 +110,20 @@ static void take_head(struct scratch *w, const struct array V[STAGES], const str
     const double *k = t[K_HEADS].v + head * Sx * D, *v = t[V_HEADS].v + head * Sx * D, *Vk = V[K_HEADS].v + head * Sx * D;
     const double *ms = t[MASKED_SCORES].v + head * L * Sx, *weights = t[ATTN_WEIGHTS].v + head * L * Sx;
 
-    FOR(j, Sx) FOR(d, D) {
-        double x = finite_or_0(k[j * D + d]), lost = flushed(u, x), V_k = Vk[j * D + d] + lost * lost, sigma = sqrt(V_k);
-        w->k[j * D + d] = w->k_t[d * Sx + j] = x;
-        w->Vk_t[d * Sx + j] = V_k;
-        w->sigma_k_t[d * Sx + j] = sigma;
-        w->turned_k_t[d * Sx + j] = x > 0 ? sigma : x < 0 ? -sigma : 0;
-        w->v[j * D + d] = finite_or_0(v[j * D + d]);
+    FOR(m, Sx * D) {
+        w->k[m] = finite_or_0(k[m]);
+        w->v[m] = finite_or_0(v[m]);
     }
-    if (p->smallest > 0) FOR(m, Sx * D) {
-        w->res_k_t[m] = residue(p, w->k_t[m]);
-        w->res_v[m] = residue(p, w->v[m]);
+    FOR(j, Sx) {
+        int shown = p->smallest > 0 && !all_alike(u, w->k + j * D, D);
+        FOR(d, D) {
+            double x = w->k[j * D + d], lost = flushed(u, x), V_k = Vk[j * D + d] + lost * lost;
+            w->k_t[d * Sx + j] = x;
+            w->Vk_t[d * Sx + j] = V_k;
+            common_error(&w->k_together[d * Sx + j], &w->k_turned[d * Sx + j], p, x, V_k, shown);
+        }
     }
+    if (p->smallest > 0) FOR(m, Sx * D) w->res_v[m] = residue(p, w->v[m]);
     FOR(m, L * Sx) w->p[m] = ms[m] == -INFINITY ? 0 : weights[m];
 }
 
@@ -139,8 +151,8 @@ static void mix_first(double *Vc, struct scratch *w, const struct array t[STAGES
  * error of the normaliser, and an error of one weight. Of the latter the
  * channels have had their share, as if they moved apart; where together they
  * move an output further than that, the difference counts. */
-static void through_output(double *Vout, struct scratch *w, const struct array *w_t, const double *c, const double *Vl,
-                           size_t h, size_t L, size_t Sx, size_t D)
+static void head_through_output(struct scratch *w, const struct array *w_t, const double *c, const double *Vl,
+                                size_t h, size_t L, size_t Sx, size_t D)
 {
     size_t E = w_t->shape[1];
     double *mean = w->row, *together = w->row + E, *apart = w->row + 2 * E;
@@ -149,11 +161,77 @@ static void through_output(double *Vout, struct scratch *w, const struct array *
     FOR(m, Sx * E) w->added[m] = 0;
     FOR(j, Sx) row_add(w->added + j * E, w->v + j * D, &out);
     FOR(i, L) {
+        double sigma_l = sqrt(Vl[i]);
         FOR(e, 3 * E) w->row[e] = 0;
         row_add(mean, c + i * D, &out);
         row_add_spread(together, w->moved + i * Sx, &added, mean);
         row_add_squares(apart, w->apart + i * D, &out);
-        FOR(e, E) Vout[i * E + e] += Vl[i] * mean[e] * mean[e] + larger(together[e] - apart[e], 0);
+        FOR(e, E) {
+            double normal = sigma_l * mean[e], moved = larger(together[e] - apart[e], 0);
+            w->heads.normal[i * E + e] += normal * normal;
+            w->heads.normal_together[i * E + e] += normal;
+            w->heads.moved[i * E + e] += moved;
+            w->heads.moved_together[i * E + e] += sqrt(moved);
+        }
+    }
+}
+
+/* Are the heads of row i all equal? Then their errors are. c: (H,L,D) */
+static int heads_alike(const struct units *u, const double *c, size_t i, size_t H, size_t L, size_t D)
+{
+    FOR(h, H) FOR(d, D) if (!nearly(u, c[(h * L + i) * D + d], c[i * D + d])) return 0;
+    return 1;
+}
+
+/* All heads of an item: Vout (L,E). Their normalisers may lean the same way. */
+static void heads_through_output(double *Vout, const struct scratch *w, const struct units *u, const double *c,
+                                 size_t H, size_t L, size_t D)
+{
+    const struct heads *s = &w->heads;
+    size_t E = H * D;
+
+    FOR(i, L) {
+        int alike = heads_alike(u, c, i, H, L, D);
+        FOR(e, E) {
+            size_t m = i * E + e;
+            Vout[m] += larger(s->normal[m], s->normal_together[m] * s->normal_together[m])
+                     + (alike ? s->moved_together[m] * s->moved_together[m] : s->moved[m]);
+        }
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct channel *x = a, *y = b;
+
+    return x->size != y->size ? (x->size > y->size) - (x->size < y->size) : (x->e > y->e) - (x->e < y->e);
+}
+
+/* Channels that are equal, up to sign, err alike: where that moves an output
+ * further than independent errors would, the difference counts. One row: c,
+ * Vc and Vout (E). */
+static void equal_channels(double *Vout, struct scratch *w, const struct units *u, const double *c, const double *Vc, const struct matrix *out)
+{
+    size_t E = out->n, last;
+    double *together = w->row, *apart = w->row + E;
+    struct channel *order = (void *)w->order;
+
+    FOR(e, E) order[e] = (struct channel){ fabs(c[e]), e };
+    qsort(order, E, sizeof *order, by_size);
+    for (size_t first = 0; first < E; first = last) {
+        for (last = first + 1; last < E && nearly(u, order[last].size, order[first].size);)
+            last++;
+        if (last - first < 2)
+            continue;
+        FOR(e, 2 * E) w->row[e] = 0;
+        for (size_t k = first; k < last; k++) {
+            size_t e = order[k].e;
+            double V = Vc[e], sigma = c[e] < 0 ? -sqrt(V) : sqrt(V);
+            struct matrix row = { out->w + e * out->stride, 1, E, E };
+            row_add(together, &sigma, &row);
+            row_add_squares(apart, &V, &row);
+        }
+        FOR(e, E) Vout[e] += larger(together[e] * together[e] - apart[e], 0);
     }
 }
 
@@ -167,6 +245,7 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
         size_t head = n * H + h, keys = head * Sx * D, rows = head * L * D, scores = head * L * Sx;
         double *Vc = w->Vc + n * L * E + h * D;
         struct matrix k = { w->k_t, D, Sx, Sx }, v = { w->v, Sx, D, D };
+        if (h == 0) FOR(m, 4 * L * E) w->heads.normal[m] = 0;                 /* all four */
         take_head(w, V, t, u, p, head);
         if (scope == SCOPE_LAYER)
             mix_first(Vc, w, t, in, u, n, h);
@@ -178,8 +257,8 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
                 .Sx = Sx, .D = D, .q = t[Q_HEADS].v + q, .k = w->k, .k_t = w->k_t, .v = w->v,
                 .mask = t[MASK].v + s, .sc = t[SCORES].v + s, .ms = t[MASKED_SCORES].v + s,
                 .p = w->p + i * Sx, .c = t[HEAD_OUTPUTS].v + q,
-                .Vk_t = w->Vk_t, .sigma_k_t = w->sigma_k_t, .turned_k_t = w->turned_k_t, .Vv = V[V_HEADS].v + keys, .Vmask = V[MASK].v + s,
-                .res_k_t = w->res_k_t, .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
+                .Vk_t = w->Vk_t, .k_together = w->k_together, .k_turned = w->k_turned, .Vv = V[V_HEADS].v + keys, .Vmask = V[MASK].v + s,
+                .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
                 .Vc = Vc + i * E, .Vq = w->Vq, .Vs = w->Vs, .moved = w->moved + i * Sx, .apart = w->apart + i * D, .lean = w->lean, .keys = w->keys,
             };
             FOR(d, D) {
@@ -190,7 +269,9 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
             w->Vl[head * L + i] = r.Vl;
             FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
         }
-        through_output(V[OUTPUT].v + n * L * E, w, &t[OUT_WEIGHT_T], t[HEAD_OUTPUTS].v + rows, w->Vl + head * L, h, L, Sx, D);
+        head_through_output(w, &t[OUT_WEIGHT_T], t[HEAD_OUTPUTS].v + rows, w->Vl + head * L, h, L, Sx, D);
+        if (h == H - 1)
+            heads_through_output(V[OUTPUT].v + n * L * E, w, u, t[HEAD_OUTPUTS].v + n * L * E, H, L, D);
     }
 }
 
@@ -202,7 +283,10 @@ static void output(struct array V[STAGES], struct scratch *w, const struct array
     struct matrix out = columns(&t[OUT_WEIGHT_T], 0, E);
 
     projection(&V[OUTPUT], w, u, &t[MERGED], &t[OUT_WEIGHT_T], in->out_proj_bias);
-    FOR(i, in->N * in->L) row_add_squares(V[OUTPUT].v + i * E, w->Vc + i * E, &out);    /* errors that came with the heads */
+    FOR(i, in->N * in->L) {                                                   /* errors that came with the heads */
+        row_add_squares(V[OUTPUT].v + i * E, w->Vc + i * E, &out);
+        equal_channels(V[OUTPUT].v + i * E, w, u, t[MERGED].v + i * E, w->Vc + i * E, &out);
+    }
     if (p->smallest > 0) FOR(i, in->N * in->L) {                              /* equal channels are stored equally wrong */
         FOR(e, E) {
             res[e] = residue(p, t[MERGED].v[i * E + e]);
@@ -281,9 +365,11 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     struct scratch w;
     struct { double **at; size_t count; } pieces[] = {
         { &w.Vl, N * H * L }, { &w.Vc, N * L * E }, { &w.Vq, D }, { &w.Vs, Sx },
-        { &w.k, Sx * D }, { &w.k_t, D * Sx }, { &w.Vk_t, D * Sx }, { &w.sigma_k_t, D * Sx }, { &w.turned_k_t, D * Sx },
-        { &w.v, Sx * D }, { &w.res_k_t, D * Sx }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
+        { &w.k, Sx * D }, { &w.k_t, D * Sx }, { &w.Vk_t, D * Sx }, { &w.k_together, D * Sx }, { &w.k_turned, D * Sx },
+        { &w.v, Sx * D }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
         { &w.keys, 7 * Sx }, { &w.lean, 6 * D }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 3 * E },
+        { &w.heads.normal, L * E }, { &w.heads.normal_together, L * E }, { &w.heads.moved, L * E }, { &w.heads.moved_together, L * E },
+        { &w.order, E * sizeof(struct channel) / sizeof(double) },
         { &w.strip, most(most(E, Sx), most(in->Ek, in->Ev)) * STRIP },
     };
     size_t count = 1;

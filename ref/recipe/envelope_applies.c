@@ -16,6 +16,8 @@ static int undetermined(const double *ms, const double *sigma, size_t Sx, const 
     size_t top = 0;
 
     FOR(j, Sx) if (ms[j] > ms[top]) top = j;
+    if (isfinite(ms[top]) && sqrt(2.0 / 3) * p->u * fabs(ms[top]) > 1.0 / 64)     /* exp(s - lse): the weights themselves are blurred */
+        return 1;
     FOR(j, Sx) {
         double blur = 0, behind = ms[top] - ms[j];
         blur = sqrt(sigma[j] * sigma[j] + sigma[top] * sigma[top] + 2 * p->u * p->u / 3 * behind * behind);
@@ -32,7 +34,7 @@ const char *envelope_applies(const struct array sigma[STAGES], const struct arra
     double D = (double)t[Q_HEADS].shape[3];
 
     FOR(k, sizeof kept / sizeof *kept) FOR(m, t[kept[k]].size)
-        if (isfinite(t[kept[k]].v[m]) && fabs(t[kept[k]].v[m]) > p->largest)
+        if (isfinite(t[kept[k]].v[m]) && fabs(t[kept[k]].v[m]) > fmin(p->largest, 0x1p250))    /* whose fourth power is one too */
             return "a number leaves the range of the type";
     FOR(m, t[SCORES].size)
         if (isfinite(t[SCORES].v[m]) && fabs(t[SCORES].v[m]) * sqrt(D) > p->largest)

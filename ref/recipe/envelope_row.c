@@ -15,10 +15,24 @@ static double square_of_larger(double a, double b)
     return larger(a * a, b * b);
 }
 
+int all_alike(const struct units *u, const double *x, size_t count)
+{
+    int alike = 1;
+
+    FOR(m, count) alike &= nearly(u, fabs(x[m]), fabs(x[0]));
+    return alike;
+}
+
+void common_error(double *together, double *turned, const struct profile *p, double x, double V, int shown)
+{
+    *together = shown ? residue(p, x) : sqrt(V);
+    *turned = shown ? *together : x > 0 ? *together : x < 0 ? -*together : 0;
+}
+
 /* What errors of q and of k do to their product. Channels that are equal, up to
  * sign, err alike, and then the errors add up: "together" is for equal signs,
  * "turned" for signs as those of the channel. Numbers stored in 16 bits show
- * their error, which takes the places of both. */
+ * their error: where the channels are not all equal, it takes the places of both. */
 struct incoming { double *q, *k, *both, *q_together, *q_turned, *k_together, *k_turned; };
 
 static inline void incoming_add(struct incoming *in, const struct row *r, size_t d, double q_together, double q_turned,
@@ -46,15 +60,13 @@ static void score(struct row *r, const struct units *u, const struct profile *pr
     size_t Sx = r->Sx;
     double D = (double)r->D, *room = r->keys;
     struct incoming in = { room, room + Sx, room + 2 * Sx, room + 3 * Sx, room + 4 * Sx, room + 5 * Sx, room + 6 * Sx };
-    int stored = pr->smallest > 0;
 
     FOR(m, 7 * Sx) room[m] = 0;
+    int shown = pr->smallest > 0 && !all_alike(u, r->q, r->D);
     FOR(d, r->D) {
-        double q = r->q[d], sigma = sqrt(r->Vq[d]);
-        if (stored)
-            incoming_add(&in, r, d, residue(pr, q), 0, r->res_k_t + d * Sx, r->res_k_t + d * Sx);
-        else
-            incoming_add(&in, r, d, sigma, q > 0 ? sigma : q < 0 ? -sigma : 0, r->sigma_k_t + d * Sx, r->turned_k_t + d * Sx);
+        double together, turned;
+        common_error(&together, &turned, pr, r->q[d], r->Vq[d], shown);
+        incoming_add(&in, r, d, together, turned, r->k_together + d * Sx, r->k_turned + d * Sx);
     }
     FOR(j, Sx) {
         double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);

@@ -10,9 +10,9 @@ struct row {
     size_t Sx, D;
     const double *q, *k, *k_t, *v;              /* (D) (Sx,D) (D,Sx) (Sx,D): all but q finite */
     const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx), 0 where masked; mixed values (D) */
-    const double *Vk_t, *sigma_k_t, *turned_k_t;    /* (D,Sx): a variance, its root, that with the sign of k */
+    const double *Vk_t, *k_together, *k_turned; /* (D,Sx): a variance; errors that channels may have in common */
     const double *Vv, *Vmask;                   /* (Sx,D) (Sx) */
-    const double *res_k_t, *res_v;              /* (D,Sx) (Sx,D): what storing the keys and the values loses; 16 bits only */
+    const double *res_v;                        /* (Sx,D): what storing the values loses; 16 bits only */
     double *Vsc, *Vc;                           /* hold what the sums of these products lose; the rest is added */
     double *Vms, *Vp;                           /* to fill; Vp and Vc without what the normaliser does */
     double *Vq;                                 /* (D), as the scores see it */
@@ -35,6 +35,13 @@ static inline double finite_or_0(double x)
 {
     return isfinite(x) ? x : 0;
 }
+
+/* The count channels of one row are all equal, up to sign. */
+int all_alike(const struct units *u, const double *x, size_t count);
+
+/* The error that x of variance V may have in common with equal channels, for
+ * equal signs and for signs as that of x; shown: it is what storing loses. */
+void common_error(double *together, double *turned, const struct profile *p, double x, double V, int shown);
 
 /* Step after step, from Vsc to Vc. */
 void row_walk(struct row *r, const struct units *u, const struct profile *p);

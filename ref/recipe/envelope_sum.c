@@ -11,7 +11,8 @@
 struct units units_of(const struct profile *p)
 {
     return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->s > 0 ? p->smallest / (2 * p->s) : 0,
-                           fmin(p->floor, profiles[PROFILE_FLOAT32].floor) };    /* 16-bit types accumulate in float32 */
+                           fmin(p->floor, profiles[PROFILE_FLOAT32].floor),    /* 16-bit types accumulate in float32 */
+                           4 * larger(p->u, p->s) };
 }
 
 double residue(const struct profile *p, double x)

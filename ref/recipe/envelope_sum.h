@@ -10,8 +10,8 @@
 
 /* A third of the squared roundoffs: of the accumulator, of storage, of operands.
  * normal: below it the 16-bit numbers are no longer closer to each other.
- * tiny: a number below it may become 0. */
-struct units { double U, T, O, normal, tiny; };
+ * tiny: a number below it may become 0. near: relative. */
+struct units { double U, T, O, normal, tiny, near; };
 
 struct units units_of(const struct profile *p);
 
@@ -36,6 +36,12 @@ static inline double store(const struct units *u, double y)
 
 /* What a stored number loses: rounded y - y; nothing, except in the 16-bit profiles. */
 double residue(const struct profile *p, double y);
+
+/* Numbers that are so nearly equal are rounded alike; of one sign, or of any. */
+static inline int nearly(const struct units *u, double a, double b)
+{
+    return fabs(a - b) <= u->near * larger(fabs(a), fabs(b));
+}
 
 /* ---- a row times a matrix: a (C), w (C,n), of which one row is stride numbers behind the other ---- */
 

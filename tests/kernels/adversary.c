@@ -252,6 +252,30 @@ static void one_key_far(struct made *c)
     FOR(n, c->N) FOR(e, c->Ek) if (c->S) c->key[n * c->S * c->Ek + e] *= 12;
 }
 
+/* Rows e of the three weights, and of their biases, like row e % period; out_proj takes the mean. */
+static void period(struct made *c, size_t period)
+{
+    FOR(e, c->E) {
+        FOR(m, c->E) c->w_q[e * c->E + m] = c->w_q[e % period * c->E + m];
+        FOR(m, c->Ek) c->w_k[e * c->Ek + m] = c->w_k[e % period * c->Ek + m];
+        FOR(m, c->Ev) c->w_v[e * c->Ev + m] = c->w_v[e % period * c->Ev + m];
+        FOR(k, 3) c->b[k * c->E + e] = c->b[k * c->E + e % period];
+    }
+    FOR(m, c->E * c->E) c->w_o[m] = 1 / (double)c->E;
+}
+
+static void equal_channels(struct made *c)  { period(c, 1); }
+static void equal_heads(struct made *c)     { period(c, c->D); }
+
+/* Equal channels again, of values that nearly cancel. */
+static void equal_cancelling(struct made *c)
+{
+    FOR(m, c->E * c->Ev) c->w_v[m] = m % 2 ? -c->w_v[m / 2 * 2] * (1 + 0x1p-14 * uniform(&c->r)) : c->w_v[m];
+    FOR(m, c->N * c->S * c->Ev) if (m % 2) c->value[m] = c->value[m - 1];
+    times(c->b + 2 * c->E, c->E, 0);
+    period(c, 1);
+}
+
 static const struct kind {
     const char *name;
     void (*spoil)(struct made *c);
@@ -267,7 +291,8 @@ static const struct kind {
     { "falling", falling, 0, 0 }, { "large_scores", large_scores, 0, 0 }, { "masks", masks, 1, 0 },
     { "large_masks", large_masks, 1, 0 }, { "offset_masks", offset_masks, 1, 0 }, { "offset_mask", offset_mask, 1, 0 },
     { "large_bias_row", large_bias_row, 0, 1 }, { "half_way", half_way, 0, 0 }, { "same_everything", same_everything, 0, 0 },
-    { "one_key_far", one_key_far, 0, 0 },
+    { "one_key_far", one_key_far, 0, 0 }, { "equal_channels", equal_channels, 0, 0 }, { "equal_heads", equal_heads, 0, 0 },
+    { "equal_cancelling", equal_cancelling, 0, 0 },
 };
 
 size_t adversary_kinds(void)

@@ -232,6 +232,47 @@ Test(envelope, equal_channels_are_stored_alike)
     cr_assert_gt(lost, 0);
     cr_assert_geq(sigma[OUTPUT].v[0], E * lost);
     done();
+    walk(&in, "float32");                        /* ... and computed alike: their sigmas are added */
+    cr_assert_geq(sigma[OUTPUT].v[0], (E - 0.01) * sqrt(U32) * third);
+    double together = sigma[OUTPUT].v[0];
+    done();
+    for (int e = 0; e < E; e++)
+        w[(2 * E + e) * E] = third * (1 + e);    /* all different */
+    walk(&in, "float32");
+    double apart = 0;
+    for (int e = 0; e < E; e++)
+        apart += third * (1 + e);
+    cr_assert_lt(sigma[OUTPUT].v[0] / apart, 0.9 * together / (E * third));
+    done();
+}
+
+/* Scores so large that exp(s - lse) itself is blurred decide nothing. */
+Test(envelope, says_when_the_normaliser_is_undetermined)
+{
+    struct tiny a = one_channel(1);
+    double key[1] = { 4e4 };
+    point(&a);
+    a.in.key = key;
+    walk(&a.in, "float32");
+    cr_assert_null(envelope_applies(sigma, t, profile_named("float32")));
+    done();
+    key[0] = 4e5;
+    walk(&a.in, "float32");
+    cr_assert_not_null(envelope_applies(sigma, t, profile_named("float32")));
+    cr_assert_null(envelope_applies(sigma, t, profile_named("float64")));
+    done();
+}
+
+/* Beyond that, variances are no numbers any more. */
+Test(envelope, says_when_a_number_cannot_be_squared)
+{
+    struct tiny a = one_channel(1);
+    point(&a);
+    a.w[2] = 0x1p260;
+    a.x[1] = 1;
+    walk(&a.in, "float64");
+    cr_assert_not_null(envelope_applies(sigma, t, profile_named("float64")));
+    done();
 }
 
 Test(envelope, equal_heads_err_alike)
