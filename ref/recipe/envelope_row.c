@@ -33,46 +33,33 @@ void common_error(double *together, double *turned, const struct profile *p, dou
  * sign, err alike, and then the errors add up: "together" is for equal signs,
  * "turned" for signs as those of the channel. Numbers stored in 16 bits show
  * their error: where the channels are not all equal, it takes the places of both. */
-struct incoming { double *q, *k, *both, *q_together, *q_turned, *k_together, *k_turned; };
-
-static inline void incoming_add(struct incoming *in, const struct row *r, size_t d, double q_together, double q_turned,
-                                const double *restrict k_together, const double *restrict k_turned)
-{
-    double *restrict Vq = in->q, *restrict Vk = in->k, *restrict both = in->both, *restrict qt = in->q_together;
-    double *restrict qs = in->q_turned, *restrict kt = in->k_together, *restrict ks = in->k_turned;
-    const double *restrict k = r->k_t + d * r->Sx, *restrict V = r->Vk_t + d * r->Sx;
-    double q = r->q[d], V_q = r->Vq[d];
-
-    FOR(j, r->Sx) {
-        Vq[j] += V_q * k[j] * k[j];
-        Vk[j] += q * q * V[j];
-        both[j] += V_q * V[j];
-        qt[j] += q_together * k[j];
-        qs[j] += q_turned * k[j];
-        kt[j] += q * k_together[j];
-        ks[j] += q * k_turned[j];
-    }
-}
-
-TWO_SPEEDS
 static void score(struct row *r, const struct units *u, const struct profile *pr)
 {
-    size_t Sx = r->Sx;
-    double D = (double)r->D, *room = r->keys;
-    struct incoming in = { room, room + Sx, room + 2 * Sx, room + 3 * Sx, room + 4 * Sx, room + 5 * Sx, room + 6 * Sx };
+    size_t Sx = r->Sx, n = r->D;
+    double D = (double)n, *q2 = r->lean, *together = r->lean + n, *turned = r->lean + 2 * n;
+    double *from_q = r->keys, *from_k = r->keys + Sx, *from_both = r->keys + 2 * Sx;
+    double *q_together = r->keys + 3 * Sx, *q_turned = r->keys + 4 * Sx, *k_together = r->keys + 5 * Sx, *k_turned = r->keys + 6 * Sx;
+    struct matrix k = { r->k_t, n, Sx, Sx }, Vk = { r->Vk_t, n, Sx, Sx };
+    struct matrix kt = { r->k_together, n, Sx, Sx }, ks = { r->k_turned, n, Sx, Sx };
+    int shown = pr->smallest > 0 && !all_alike(u, r->q, n);
 
-    FOR(m, 7 * Sx) room[m] = 0;
-    int shown = pr->smallest > 0 && !all_alike(u, r->q, r->D);
-    FOR(d, r->D) {
-        double together, turned;
-        common_error(&together, &turned, pr, r->q[d], r->Vq[d], shown);
-        incoming_add(&in, r, d, together, turned, r->k_together + d * Sx, r->k_turned + d * Sx);
+    FOR(d, n) {
+        q2[d] = r->q[d] * r->q[d];
+        common_error(&together[d], &turned[d], pr, r->q[d], r->Vq[d], shown);
     }
+    FOR(m, 7 * Sx) r->keys[m] = 0;
+    row_add_squares(from_q, r->Vq, &k);
+    row_add(from_k, q2, &Vk);
+    row_add(from_both, r->Vq, &Vk);
+    row_add(q_together, together, &k);
+    row_add(q_turned, turned, &k);
+    row_add(k_together, r->q, &kt);
+    row_add(k_turned, r->q, &ks);
     FOR(j, Sx) {
         double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
-        double q = square_of_larger(in.q_together[j], in.q_turned[j]), k = square_of_larger(in.k_together[j], in.k_turned[j]);
-        double V = larger(in.q[j], q) + larger(in.k[j], k);
-        r->Vsc[j] = (V + in.both[j] + r->Vsc[j]) / D + 2 * u->U * y * y + store(u, y);    /* the scale is rounded, and multiplies */
+        double V = larger(from_q[j], square_of_larger(q_together[j], q_turned[j]))
+                 + larger(from_k[j], square_of_larger(k_together[j], k_turned[j])) + from_both[j];
+        r->Vsc[j] = (V + r->Vsc[j]) / D + 2 * u->U * y * y + store(u, y);     /* the scale is rounded, and multiplies */
         r->Vms[j] = masked(r, j) ? 0 : r->Vsc[j] + r->Vmask[j] + u->U * z * z + store(u, z)
                                      + u->U * D * m * m;                      /* the mask first, then D products */
     }
