@@ -17,7 +17,7 @@
  * channels have had their share, as if they moved apart; where together they
  * move an output further than that, the difference counts. */
 void head_through_output(struct scratch *w, const struct array *w_t, const double *c, const double *Vl,
-                                size_t h, size_t L, size_t Sx, size_t D)
+                         size_t h, size_t L, size_t Sx, size_t D)
 {
     size_t E = w_t->shape[1];
     double *mean = w->row, *together = w->row + E, *apart = w->row + 2 * E;
@@ -50,7 +50,7 @@ static int heads_alike(const struct units *u, const double *c, size_t i, size_t 
 
 /* All heads of an item: Vout (L,E). Their normalisers may lean the same way. */
 void heads_through_output(double *Vout, const struct scratch *w, const struct units *u, const double *c,
-                                 size_t H, size_t L, size_t D)
+                          size_t H, size_t L, size_t D)
 {
     const struct heads *s = &w->heads;
     size_t E = H * D;
@@ -101,7 +101,7 @@ static void equal_channels(double *Vout, struct scratch *w, const struct units *
 }
 
 void output(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                   const struct mha_in *in, const struct profile *p, const struct units *u)
+            const struct mha_in *in, const struct profile *p, const struct units *u)
 {
     double *res = w->row, *moved = w->row + in->E;
     size_t E = in->E;
@@ -124,7 +124,7 @@ void output(struct array V[STAGES], struct scratch *w, const struct array t[STAG
 
 /* Equal heads err alike: their errors are added before they are squared. */
 void average(struct array V[STAGES], struct scratch *w, const struct array t[STAGES],
-                    const struct mha_in *in, const struct units *u)
+             const struct mha_in *in, const struct units *u)
 {
     size_t N = in->N, H = in->H, L = in->L, Sx = t[SCORES].shape[3];
 

@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #define KIT_ABOUT "online softmax over 8 keys with eight accumulators"
-#define DOT dot
+#define DOT kit_lanes8
 #define SOFTMAX ONLINE
 #define BLOCK 8
 #define SCALE ON_Q
 
-#include <stddef.h>
-
-static float dot(float start, const float *a, const float *b, size_t n)
-{
-    float lane[8] = { 0 };
-    size_t at = 0;
-
-    for (; at + 8 <= n; at += 8)
-        for (size_t k = 0; k < 8; k++)
-            lane[k] += a[at + k] * b[at + k];
-    for (; at < n; at++)
-        lane[at % 8] += a[at] * b[at];
-    for (size_t width = 4; width; width /= 2)
-        for (size_t k = 0; k < width; k++)
-            lane[k] += lane[k + width];
-    return lane[0] + start;
-}
-
+#include "../short.h"
 #include "../kit.h"

@@ -80,19 +80,31 @@ def variables(a, environment, adapter):
     return {**os.environ, **({"OCL_ICD_FILENAMES": str(a.prefix / environment / "lib/libintelocl.so")} if adapter.endswith(".cpp") else {})}
 
 
+def started(a, name, environment, adapter):
+    """The options for a row and its versions. Without versions: what its start complained of, None where it is not installed."""
+    door = doors(a, environment, adapter)
+    if door is None:
+        print(name, "not installed", flush=True)
+        return None, None
+    versions = sh(door[1])
+    if versions.returncode:
+        complaint = versions.stderr.strip().splitlines()[-1]
+        print(name, "does not start:", complaint, flush=True)
+        return complaint, None
+    return door[0], json.loads(versions.stdout.splitlines()[-1])
+
+
 def fuzz(a, patterns):
     """qkvec fuzz until it finds something or the time is up; what it says goes to random/ beside the results."""
     (a.results / "random").mkdir(exist_ok=True)
     for key, _, _, environment, adapter, profiles in ROWS:
         if not any(fnmatch.fnmatch(key, p) for p in patterns or FUZZED):
             continue
-        door = doors(a, environment, adapter)
-        if door is None:
-            print(key, "not installed", flush=True)
+        door, versions = started(a, key, environment, adapter)
+        if versions is None:
             continue
-        versions = sh(door[1])
         case = a.results / "random" / f"{key}.npz"
-        p = subprocess.Popen([a.qkvec, "fuzz", "--profile", profiles[0], "--seed", str(a.seed), "--count", "1000000000", "-o", str(case)] + door[0],
+        p = subprocess.Popen([a.qkvec, "fuzz", "--profile", profiles[0], "--seed", str(a.seed), "--count", "1000000000", "-o", str(case)] + door,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables(a, environment, adapter))
         try:
             said, complaint = p.communicate(timeout=a.seconds)
@@ -107,7 +119,7 @@ def fuzz(a, patterns):
         found = re.search(r"^FAIL [^:]*: (.*)", said, re.M)
         (a.results / "random" / f"{key}.json").write_text(json.dumps(dict(
             key=key, profile=profiles[0], seed=a.seed, seconds=a.seconds, cases=cases, passed=passed, skipped=skipped,
-            found=found.group(1) if found else None, versions=json.loads(versions.stdout.splitlines()[-1]), date=datetime.date.today().isoformat())))
+            found=found.group(1) if found else None, versions=versions, date=datetime.date.today().isoformat())))
         print(key, counted.group(0), found.group(1) if found else "", flush=True)
 
 
@@ -119,23 +131,19 @@ def run(a, patterns):
             out = a.results / f"{name}.json"
             if patterns and not any(fnmatch.fnmatch(key, p) or fnmatch.fnmatch(name, p) for p in patterns) or a.missing and corpus in (out.read_text() if out.exists() else ""):
                 continue
-            door = doors(a, environment, adapter)
-            if door is None:
-                print(name, "not installed", flush=True)
+            door, versions = started(a, name, environment, adapter)
+            if versions is None:
+                if door is not None:
+                    out.write_text(json.dumps({"broken": door}))
                 continue
-            versions = sh(door[1])
-            if versions.returncode:
-                print(name, "does not start:", versions.stderr.strip().splitlines()[-1], flush=True)
-                out.write_text(json.dumps({"broken": versions.stderr.strip().splitlines()[-1]}))
-                continue
-            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + door[0],
+            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + door,
                        env=variables(a, environment, adapter))
             try:
                 judged = json.loads(check.stdout)
             except ValueError:
                 print(name, "exit", check.returncode, check.stderr[-300:], flush=True)
                 continue
-            judged.update(versions=json.loads(versions.stdout.splitlines()[-1]), date=datetime.date.today().isoformat(), cpu=platform.machine())
+            judged.update(versions=versions, date=datetime.date.today().isoformat(), cpu=platform.machine())
             out.write_text(json.dumps(judged))
             c = judged["certificate"]
             print(name, c["verdict"], c["passed"], c["failed"], c["skipped"], c["meets"], flush=True)
