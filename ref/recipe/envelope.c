@@ -51,21 +51,22 @@ static void mask(struct array *V, const struct units *u, const struct mha_in *in
 
 /* ---- the parts ---- */
 
-void projection(struct array *V, struct scratch *w, const struct units *u, const struct array *x, const struct array *w_t, const double *b)
+void projection(struct array *V, struct scratch *w, const struct units *u, const struct array *x, const struct array *w_t,
+                const double *b, int flushed_w)
 {
     size_t E = w_t->shape[1], rows = x->shape[0] * x->shape[1];
     struct matrix m = columns(w_t, 0, E);
 
     project_loses(V->v, E, u, x->v, rows, &m, b, 1, w->strip);
-    operands_lose(V->v, E, u, x->v, rows, &m, any_flushed(u, w_t->v, w_t->size), w->row);
+    operands_lose(V->v, E, u, x->v, rows, &m, flushed_w, w->row);
 }
 
 static void projections(struct array V[STAGES], struct scratch *w, const struct array t[STAGES], const struct units *u)
 {
-    projection(&V[Q_PROJ], w, u, &t[QUERY_ROWS], &t[Q_WEIGHT_T], t[Q_BIAS].v);
-    projection(&V[K_PROJ], w, u, &t[KEY_ROWS], &t[K_WEIGHT_T], t[K_BIAS].v);
-    projection(&V[V_PROJ], w, u, &t[VALUE_ROWS], &t[V_WEIGHT_T], t[V_BIAS].v);
-    w->flushed_v = any_flushed(u, t[V_WEIGHT_T].v, t[V_WEIGHT_T].size);
+    w->flushed_v = any_flushed(u, &t[V_WEIGHT_T]);
+    projection(&V[Q_PROJ], w, u, &t[QUERY_ROWS], &t[Q_WEIGHT_T], t[Q_BIAS].v, any_flushed(u, &t[Q_WEIGHT_T]));
+    projection(&V[K_PROJ], w, u, &t[KEY_ROWS], &t[K_WEIGHT_T], t[K_BIAS].v, any_flushed(u, &t[K_WEIGHT_T]));
+    projection(&V[V_PROJ], w, u, &t[VALUE_ROWS], &t[V_WEIGHT_T], t[V_BIAS].v, w->flushed_v);
     split_heads(&V[Q_HEADS], &V[Q_PROJ]);
     split_heads(&V[K_HEADS], &V[K_PROJ]);
     split_heads(&V[V_HEADS], &V[V_PROJ]);
@@ -78,24 +79,31 @@ static void take_head(struct scratch *w, const struct array V[STAGES], const str
                       const struct profile *p, size_t head)
 {
     size_t L = t[SCORES].shape[2], Sx = t[SCORES].shape[3], D = t[K_HEADS].shape[3];
-    const double *k = t[K_HEADS].v + head * Sx * D, *v = t[V_HEADS].v + head * Sx * D, *Vk = V[K_HEADS].v + head * Sx * D;
+    const double *q = t[Q_HEADS].v + head * L * D, *k = t[K_HEADS].v + head * Sx * D, *v = t[V_HEADS].v + head * Sx * D;
+    const double *Vq = V[Q_HEADS].v + head * L * D, *Vk = V[K_HEADS].v + head * Sx * D;
     const double *ms = t[MASKED_SCORES].v + head * L * Sx, *weights = t[ATTN_WEIGHTS].v + head * L * Sx;
 
+    FOR(m, L * D) {
+        double lost = flushed(u, q[m]);
+        w->Vq[m] = Vq[m] + store(u, q[m]) + lost * lost;                      /* kernels store the scaled q once more */
+    }
     FOR(m, Sx * D) {
         w->k[m] = finite_or_0(k[m]);
         w->v[m] = finite_or_0(v[m]);
     }
-    FOR(j, Sx) {
-        int shown = p->smallest > 0 && !all_alike(u, w->k + j * D, D);
-        FOR(d, D) {
-            double x = w->k[j * D + d], lost = flushed(u, x), V_k = Vk[j * D + d] + lost * lost;
-            w->k_t[d * Sx + j] = x;
-            w->Vk_t[d * Sx + j] = V_k;
-            common_error(&w->k_together[d * Sx + j], &w->k_turned[d * Sx + j], p, x, V_k, shown);
-        }
+    FOR(j, Sx) FOR(d, D) {
+        double x = w->k[j * D + d], lost = flushed(u, x);
+        w->k_t[d * Sx + j] = x;
+        w->Vk_t[d * Sx + j] = Vk[j * D + d] + lost * lost;
     }
     if (p->smallest > 0) FOR(m, Sx * D) w->res_v[m] = residue(p, w->v[m]);
     FOR(m, L * Sx) w->p[m] = ms[m] == -INFINITY ? 0 : weights[m];
+    common_errors(w->q_together, w->q_turned, q, w->Vq, L * D);
+    FOR(i, L) if (shows_errors(u, p, q + i * D, D))
+        FOR(d, D) w->q_together[i * D + d] = w->q_turned[i * D + d] = residue(p, q[i * D + d]);
+    common_errors(w->k_together, w->k_turned, w->k_t, w->Vk_t, D * Sx);
+    FOR(j, Sx) if (shows_errors(u, p, w->k + j * D, D))
+        FOR(d, D) w->k_together[d * Sx + j] = w->k_turned[d * Sx + j] = residue(p, w->k[j * D + d]);
 }
 
 /* What value rows have in common does not average out in the mix: a weight's
@@ -105,15 +113,11 @@ static void take_head(struct scratch *w, const struct array V[STAGES], const str
 static void mix_first(double *Vc, struct scratch *w, const struct array t[STAGES], const struct mha_in *in, const struct units *u, size_t n, size_t h)
 {
     size_t L = in->L, S = in->S, C = in->Ev, E = in->E, Sx = t[SCORES].shape[3], D = E / in->H;
-    const double *x = t[VALUE_ROWS].v + n * S * C;
-    struct matrix m = columns(&t[V_WEIGHT_T], h * D, D);
+    struct matrix m = columns(&t[V_WEIGHT_T], h * D, D), x = { w->x, S, C, C };
 
+    if (h == 0) FOR(a, S * C) w->x[a] = finite_or_0(t[VALUE_ROWS].v[n * S * C + a]);    /* a masked row may hold NaN */
     FOR(a, L * C) w->mixed[a] = 0;
-    FOR(i, L) FOR(j, S) {
-        struct matrix row = { x + j * C, 1, C, C };
-        if (w->p[i * Sx + j] != 0)                                            /* a masked row may hold NaN */
-            row_add(w->mixed + i * C, w->p + i * Sx + j, &row);
-    }
+    FOR(i, L) row_add(w->mixed + i * C, w->p + i * Sx, &x);
     project_loses(Vc, E, u, w->mixed, L, &m, t[V_BIAS].v ? t[V_BIAS].v + h * D : NULL, 0, w->strip);
     operands_lose(Vc, E, u, w->mixed, L, &m, w->flushed_v, w->row);
 }
@@ -128,7 +132,8 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
         size_t head = n * H + h, keys = head * Sx * D, rows = head * L * D, scores = head * L * Sx;
         double *Vc = w->Vc + n * L * E + h * D;
         struct matrix k = { w->k_t, D, Sx, Sx }, v = { w->v, Sx, D, D };
-        if (h == 0) FOR(m, 4 * L * E) w->heads.normal[m] = 0;                 /* all four */
+        if (h == 0) FOR(m, L * E)
+            w->heads.normal[m] = w->heads.normal_together[m] = w->heads.moved[m] = w->heads.moved_together[m] = 0;
         take_head(w, V, t, u, p, head);
         if (scope == SCOPE_LAYER)
             mix_first(Vc, w, t, in, u, n, h);
@@ -142,17 +147,14 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
                 .p = w->p + i * Sx, .c = t[HEAD_OUTPUTS].v + q,
                 .Vk_t = w->Vk_t, .k_together = w->k_together, .k_turned = w->k_turned, .Vv = V[V_HEADS].v + keys, .Vmask = V[MASK].v + s,
                 .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
-                .Vc = Vc + i * E, .Vq = w->Vq, .Vs = w->Vs, .moved = w->moved + i * Sx, .apart = w->apart + i * D, .lean = w->lean, .keys = w->keys,
+                .Vq = w->Vq + i * D, .q_together = w->q_together + i * D, .q_turned = w->q_turned + i * D,
+                .Vc = Vc + i * E, .Vs = w->Vs, .moved = w->moved + i * Sx, .apart = w->apart + i * D, .lean = w->lean, .keys = w->keys,
             };
-            FOR(d, D) {
-                double lost = flushed(u, r.q[d]);
-                r.Vq[d] = V[Q_HEADS].v[q + d] + store(u, r.q[d]) + lost * lost;    /* kernels store the scaled q once more */
-            }
             row_walk(&r, u, p);
-            w->Vl[head * L + i] = r.Vl;
+            w->sigma_l[head * L + i] = sqrt(r.Vl);
             FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
         }
-        head_through_output(w, &t[OUT_WEIGHT_T], t[HEAD_OUTPUTS].v + rows, w->Vl + head * L, h, L, Sx, D);
+        head_through_output(w, &t[OUT_WEIGHT_T], t[HEAD_OUTPUTS].v + rows, w->sigma_l + head * L, h, L, Sx, D);
         if (h == H - 1)
             heads_through_output(V[OUTPUT].v + n * L * E, w, u, t[HEAD_OUTPUTS].v + n * L * E, H, L, D);
     }
@@ -188,6 +190,14 @@ static void clear(struct array *V)
     FOR(m, V->size) V->v[m] = 0;
 }
 
+/* Each piece of the room starts with a cache line, and has one at least. */
+enum { LINE = 8 };
+
+static size_t lines(size_t count)
+{
+    return (count / LINE + 1) * LINE;
+}
+
 static size_t most(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -200,25 +210,26 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     size_t N = in->N, H = in->H, L = in->L, E = in->E, D = E / H, Sx = t[SCORES].shape[3];
     struct scratch w;
     struct { double **at; size_t count; } pieces[] = {
-        { &w.Vl, N * H * L }, { &w.Vc, N * L * E }, { &w.Vq, D }, { &w.Vs, Sx },
+        { &w.sigma_l, N * H * L }, { &w.Vc, N * L * E }, { &w.Vs, Sx },
+        { &w.Vq, L * D }, { &w.q_together, L * D }, { &w.q_turned, L * D },
         { &w.k, Sx * D }, { &w.k_t, D * Sx }, { &w.Vk_t, D * Sx }, { &w.k_together, D * Sx }, { &w.k_turned, D * Sx },
         { &w.v, Sx * D }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
-        { &w.keys, 7 * Sx }, { &w.lean, 6 * D }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 3 * E },
+        { &w.keys, 7 * Sx }, { &w.lean, 6 * D }, { &w.x, in->S * in->Ev }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 3 * E },
         { &w.heads.normal, L * E }, { &w.heads.normal_together, L * E }, { &w.heads.moved, L * E }, { &w.heads.moved_together, L * E },
-        { &w.order, E * sizeof(struct channel) / sizeof(double) },
         { &w.strip, most(most(E, Sx), most(in->Ek, in->Ev)) * STRIP },
     };
-    size_t count = 1;
+    size_t count = 0;
 
-    FOR(k, sizeof pieces / sizeof *pieces) count += pieces[k].count;
-    double *room = calloc(count, sizeof *room), *next = room;
+    FOR(k, sizeof pieces / sizeof *pieces) count += lines(pieces[k].count);
+    double *room = aligned_alloc(LINE * sizeof *room, count * sizeof *room), *next = room;
     if (!room)
         return "not enough memory for the envelope";
     FOR(k, sizeof pieces / sizeof *pieces) {
         *pieces[k].at = next;
-        next += pieces[k].count;
+        next += lines(pieces[k].count);
     }
     FOR(k, sizeof added_to / sizeof *added_to) clear(&V[added_to[k]]);
+    FOR(m, N * L * E) w.Vc[m] = 0;
     if (scope == SCOPE_LAYER)
         projections(V, &w, t, &u);
     core(V, &w, t, in, p, &u, scope);

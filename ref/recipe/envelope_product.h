@@ -23,7 +23,7 @@ void project_loses(double *V, size_t wide, const struct units *u, const double *
  * same way. flushed_w: there is such a weight. lost: room for (n). */
 void operands_lose(double *V, size_t wide, const struct units *u, const double *x, size_t rows, const struct matrix *w, int flushed_w, double *lost);
 
-/* One of count numbers is so small that it may become 0, and is not 0 already. */
-int any_flushed(const struct units *u, const double *x, size_t count);
+/* One of the numbers is so small that it may become 0, and is not 0 already. */
+int any_flushed(const struct units *u, const struct array *w_t);
 
 #endif

@@ -15,7 +15,7 @@ static double square_of_larger(double a, double b)
     return larger(a * a, b * b);
 }
 
-int all_alike(const struct units *u, const double *x, size_t count)
+static int all_alike(const struct units *u, const double *x, size_t count)
 {
     int alike = 1;
 
@@ -23,38 +23,59 @@ int all_alike(const struct units *u, const double *x, size_t count)
     return alike;
 }
 
-void common_error(double *together, double *turned, const struct profile *p, double x, double V, int shown)
+TWO_SPEEDS
+static void common_errors_fast(double *restrict together, double *restrict turned, const double *restrict x, const double *restrict V, size_t count)
 {
-    *together = shown ? residue(p, x) : sqrt(V);
-    *turned = shown ? *together : x > 0 ? *together : x < 0 ? -*together : 0;
+    FOR(m, count) {
+        double sigma = sqrt(V[m]);
+        together[m] = sigma;
+        turned[m] = (x[m] > 0 ? sigma : 0) - (x[m] < 0 ? sigma : 0);
+    }
+}
+
+void common_errors(double *together, double *turned, const double *x, const double *V, size_t count)
+{
+    common_errors_fast(together, turned, x, V, count);
+}
+
+int shows_errors(const struct units *u, const struct profile *p, const double *x, size_t count)
+{
+    return p->smallest > 0 && !all_alike(u, x, count);
+}
+
+/* One channel's share, (Sx) each. */
+static inline void score_channel(double *restrict from_q, double *restrict from_k, double *restrict from_both,
+                                 double *restrict q_together, double *restrict q_turned, double *restrict k_together, double *restrict k_turned,
+                                 const double *restrict k, const double *restrict Vk, const double *restrict together, const double *restrict turned,
+                                 size_t Sx, double q, double Vq, double sigma_together, double sigma_turned)
+{
+    FOR(j, Sx) {
+        from_q[j] += Vq * k[j] * k[j];
+        from_k[j] += q * q * Vk[j];
+        from_both[j] += Vq * Vk[j];
+        q_together[j] += sigma_together * k[j];
+        q_turned[j] += sigma_turned * k[j];
+        k_together[j] += q * together[j];
+        k_turned[j] += q * turned[j];
+    }
 }
 
 /* What errors of q and of k do to their product. Channels that are equal, up to
  * sign, err alike, and then the errors add up: "together" is for equal signs,
  * "turned" for signs as those of the channel. Numbers stored in 16 bits show
  * their error: where the channels are not all equal, it takes the places of both. */
-static void score(struct row *r, const struct units *u, const struct profile *pr)
+TWO_SPEEDS
+static void score(struct row *r, const struct units *u)
 {
     size_t Sx = r->Sx, n = r->D;
-    double D = (double)n, *q2 = r->lean, *together = r->lean + n, *turned = r->lean + 2 * n;
+    double D = (double)n;
     double *from_q = r->keys, *from_k = r->keys + Sx, *from_both = r->keys + 2 * Sx;
     double *q_together = r->keys + 3 * Sx, *q_turned = r->keys + 4 * Sx, *k_together = r->keys + 5 * Sx, *k_turned = r->keys + 6 * Sx;
-    struct matrix k = { r->k_t, n, Sx, Sx }, Vk = { r->Vk_t, n, Sx, Sx };
-    struct matrix kt = { r->k_together, n, Sx, Sx }, ks = { r->k_turned, n, Sx, Sx };
-    int shown = pr->smallest > 0 && !all_alike(u, r->q, n);
 
-    FOR(d, n) {
-        q2[d] = r->q[d] * r->q[d];
-        common_error(&together[d], &turned[d], pr, r->q[d], r->Vq[d], shown);
-    }
     FOR(m, 7 * Sx) r->keys[m] = 0;
-    row_add_squares(from_q, r->Vq, &k);
-    row_add(from_k, q2, &Vk);
-    row_add(from_both, r->Vq, &Vk);
-    row_add(q_together, together, &k);
-    row_add(q_turned, turned, &k);
-    row_add(k_together, r->q, &kt);
-    row_add(k_turned, r->q, &ks);
+    FOR(d, n) score_channel(from_q, from_k, from_both, q_together, q_turned, k_together, k_turned,
+                            r->k_t + d * Sx, r->Vk_t + d * Sx, r->k_together + d * Sx, r->k_turned + d * Sx,
+                            Sx, r->q[d], r->Vq[d], r->q_together[d], r->q_turned[d]);
     FOR(j, Sx) {
         double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
         double V = larger(from_q[j], square_of_larger(q_together[j], q_turned[j]))
@@ -67,16 +88,16 @@ static void score(struct row *r, const struct units *u, const struct profile *pr
 
 static void softmax(struct row *r, const struct units *u, const struct profile *pr)
 {
-    double Sx = (double)r->Sx, max = -INFINITY, sum = 0, partial = 0, lambda = 0, mean = 0;
+    double Sx = (double)r->Sx, max = -INFINITY, largest = 0, partial = 0, lambda = 0, mean = 0;
 
-    FOR(j, r->Sx) if (!masked(r, j)) max = larger(max, r->ms[j]);
-    FOR(j, r->Sx) if (!masked(r, j)) sum += exp(r->ms[j] - max);
     FOR(j, r->Sx) {
-        partial += masked(r, j) ? 0 : r->p[j];
+        if (!masked(r, j)) max = larger(max, r->ms[j]);
+        largest = larger(largest, r->p[j]);
+        partial += r->p[j];
         lambda += partial;
     }
     lambda = larger(lambda, Sx - lambda);
-    double lse = max + log(sum);
+    double lse = max - log(largest);
     r->Vl = u->U * (16 + larger(Sx, lambda * lambda / 16))                       /* the sum, in any order; its reciprocal */
           + 2 * u->U * larger(max * max, lse * lse);                             /* exp(s - lse): the shift is rounded */
     if (max == -INFINITY)
@@ -103,29 +124,45 @@ static void softmax(struct row *r, const struct units *u, const struct profile *
     }
 }
 
+static inline void add_squares(double *restrict V, double a, const double *restrict x, double mean, size_t count)
+{
+    FOR(m, count) V[m] += a * (x[m] - mean) * (x[m] - mean);
+}
+
 /* Errors that move all scores of a row together do not average out: of q, of
  * the scale, and of storing equal scores. A key feels them as far as it stands
  * off from the mean key. */
 TWO_SPEEDS
 static void softmax_common(struct row *r, const struct units *u, const struct profile *pr)
 {
-    double *restrict V = r->keys, *mean = r->lean;
+    double *V = r->keys, *mean = r->lean;
     struct matrix keys = { r->k, r->Sx, r->D, r->D };
 
     FOR(d, r->D) mean[d] = 0;
     row_add(mean, r->p, &keys);
     FOR(j, r->Sx) V[j] = 0;
-    FOR(d, r->D) {
-        const double *restrict k = r->k_t + d * r->Sx;
-        double Vq = r->Vq[d] / (double)r->D;
-        FOR(j, r->Sx) V[j] += Vq * (k[j] - mean[d]) * (k[j] - mean[d]);
-    }
+    FOR(d, r->D) add_squares(V, r->Vq[d] / (double)r->D, r->k_t + d * r->Sx, mean[d], r->Sx);
     FOR(j, r->Sx) {
         if (masked(r, j))
             continue;
         double ms = r->ms[j] - r->mean_ms, sc = finite_or_0(r->sc[j]) - r->mean_sc, res = residue(pr, r->ms[j]) - r->mean_res;
         V[j] += 2 * larger(u->U, u->O) * square_of_larger(ms, sc) + res * res;
         r->Vp[j] += r->p[j] * r->p[j] * V[j];
+    }
+}
+
+/* One key's share, (D) each. */
+static inline void mix_key(double *restrict apart, double *restrict Vc, double *restrict scale, double *restrict scale_sc,
+                           const double *restrict v, const double *restrict Vv, const double *restrict c, size_t D,
+                           double p2, double moved, double weights, double ms, double sc)
+{
+    FOR(d, D) {
+        double off = v[d] - c[d];
+        apart[d] += moved * off * off;                                        /* errors of the scores */
+        Vc[d] += weights * v[d] * v[d]                                        /* of exp, and of storing the weight */
+               + p2 * Vv[d];                                                  /* of the values */
+        scale[d] += ms * off;
+        scale_sc[d] += sc * off;
     }
 }
 
@@ -149,14 +186,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
         double moved = p * p * r->Vs[j], weights = (16 * u->U + u->T) * p * p;
         const double *restrict v = r->v + j * D, *restrict Vv = r->Vv + j * D;
         r->moved[j] = moved;
-        FOR(d, D) {
-            double off = v[d] - c[d];
-            apart[d] += moved * off * off;                                    /* errors of the scores */
-            Vc[d] += weights * v[d] * v[d]                                    /* of exp, and of storing the weight */
-                   + p * p * Vv[d];                                           /* of the values */
-            scale[d] += ms * off;
-            scale_sc[d] += sc * off;
-        }
+        mix_key(apart, Vc, scale, scale_sc, v, Vv, c, D, p * p, moved, weights, ms, sc);
         if (flushed(u, p) > 0) FOR(d, D) lost[d] += p * fabs(v[d]);           /* such weights all lose towards 0 */
         if (!(pr->smallest > 0))
             continue;
@@ -179,7 +209,7 @@ static void mix(struct row *r, const struct units *u, const struct profile *pr)
 
 void row_walk(struct row *r, const struct units *u, const struct profile *p)
 {
-    score(r, u, p);
+    score(r, u);
     softmax(r, u, p);
     softmax_common(r, u, p);
     mix(r, u, p);

@@ -10,12 +10,12 @@ struct row {
     size_t Sx, D;
     const double *q, *k, *k_t, *v;              /* (D) (Sx,D) (D,Sx) (Sx,D): all but q finite */
     const double *mask, *sc, *ms, *p, *c;       /* merged mask, scores, masked scores, weights (Sx), 0 where masked; mixed values (D) */
-    const double *Vk_t, *k_together, *k_turned; /* (D,Sx): a variance; errors that channels may have in common */
+    const double *Vq, *q_together, *q_turned;   /* (D), as the scores see it: a variance; errors that channels may have in common */
+    const double *Vk_t, *k_together, *k_turned; /* (D,Sx): the same of the keys */
     const double *Vv, *Vmask;                   /* (Sx,D) (Sx) */
     const double *res_v;                        /* (Sx,D): what storing the values loses; 16 bits only */
     double *Vsc, *Vc;                           /* hold what the sums of these products lose; the rest is added */
     double *Vms, *Vp;                           /* to fill; Vp and Vc without what the normaliser does */
-    double *Vq;                                 /* (D), as the scores see it */
     double *Vs;                                 /* (Sx), as the softmax sees it */
     double *moved;                              /* (Sx), to fill: p² Vs, errors of the weights by their scores */
     double *apart;                              /* (D), to fill: what these do to c, channel by channel */
@@ -30,18 +30,13 @@ static inline int masked(const struct row *r, size_t j)
     return r->ms[j] == -INFINITY;
 }
 
-/* A NaN or infinity here belongs to a key that no finite result has seen. */
-static inline double finite_or_0(double x)
-{
-    return isfinite(x) ? x : 0;
-}
+/* The errors that numbers x of variances V have in common where channels are
+ * equal: for equal signs, and for signs as those of x. */
+void common_errors(double *together, double *turned, const double *x, const double *V, size_t count);
 
-/* The count channels of one row are all equal, up to sign. */
-int all_alike(const struct units *u, const double *x, size_t count);
-
-/* The error that x of variance V may have in common with equal channels, for
- * equal signs and for signs as that of x; shown: it is what storing loses. */
-void common_error(double *together, double *turned, const struct profile *p, double x, double V, int shown);
+/* Stored in 16 bits, the count channels of one row show their errors, which take
+ * the places of both; unless all are equal, up to sign. */
+int shows_errors(const struct units *u, const struct profile *p, const double *x, size_t count);
 
 /* Step after step, from Vsc to Vc. */
 void row_walk(struct row *r, const struct units *u, const struct profile *p);

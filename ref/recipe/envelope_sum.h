@@ -21,6 +21,12 @@ static inline double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* A NaN or infinity here belongs to a key that no finite result has seen. */
+static inline double finite_or_0(double x)
+{
+    return isfinite(x) ? x : 0;
+}
+
 /* What is lost where a number below tiny is taken as 0: its size, else 0. */
 static inline double flushed(const struct units *u, double x)
 {
@@ -35,7 +41,12 @@ static inline double store(const struct units *u, double y)
 }
 
 /* What a stored number loses: rounded y - y; nothing, except in the 16-bit profiles. */
-double residue(const struct profile *p, double y);
+double stored_residue(const struct profile *p, double y);
+
+static inline double residue(const struct profile *p, double y)
+{
+    return p->smallest > 0 ? stored_residue(p, y) : 0;
+}
 
 /* Numbers that are so nearly equal are rounded alike; of one sign, or of any. */
 static inline int nearly(const struct units *u, double a, double b)
@@ -61,11 +72,14 @@ void row_add_lost(double *lost, const struct units *u, const double *a, const st
  * a length that the compiler knows, and stay in registers. */
 enum { STRIP = 8 };
 
-/* Columns first to first + STRIP - 1 become strip (C,STRIP); returns how many there are. */
-size_t strip_take(double *strip, const struct matrix *w, size_t first);
+/* Columns first to first + STRIP - 1 of a matrix, of which width are not zeros. */
+struct strip { const double *w; size_t stride, C, width; };
+
+/* Copied to room (C,STRIP), unless they serve too few rows for that to pay. */
+struct strip strip_take(double *room, const struct matrix *w, size_t first, size_t rows);
 
 /* y = a @ strip, and the variance V of y + b, a sum of rounded products of
  * rounded operands, any of which may be so small that it becomes 0. */
-void strip_sum(double V[STRIP], double y[STRIP], const struct units *u, const double *a, const double *strip, size_t C, const double b[STRIP]);
+void strip_sum(double V[STRIP], double y[STRIP], const struct units *u, const double *a, const struct strip *s, const double b[STRIP], int biased);
 
 #endif

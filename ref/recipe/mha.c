@@ -295,20 +295,27 @@ void mha_forward(struct array t[STAGES], const struct mha_in *in)
 
 /* ==== room for the stages ==== */
 
+/* Every stage starts with a cache line: where half of the loads straddle two,
+ * projecting takes a fifth longer. */
+enum { LINE = 64 };
+
 static int room(struct array *a, const char *name, int ndim, size_t n0, size_t n1, size_t n2, size_t n3)
 {
     size_t shape[4] = { n0, n1, n2, n3 }, size = 1;
 
     *a = (struct array){ .name = name, .ndim = ndim };
     FOR(k, 4) {
-        if (shape[k] && size > SIZE_MAX / sizeof(real) / shape[k])
+        if (shape[k] && size > (SIZE_MAX - LINE) / sizeof(real) / shape[k])
             return 0;
         a->shape[k] = shape[k];
         size *= shape[k];
     }
     a->size = size;
-    a->v = calloc(size ? size : 1, sizeof(real));    /* an empty stage exists too */
-    return a->v != NULL;
+    a->v = aligned_alloc(LINE, size * sizeof(real) / LINE * LINE + LINE);    /* an empty stage exists too */
+    if (!a->v)
+        return 0;
+    FOR(m, size) a->v[m] = 0;
+    return 1;
 }
 
 const char *mha_alloc(struct array t[STAGES], const struct mha_in *in)
