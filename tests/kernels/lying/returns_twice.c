@@ -19,7 +19,11 @@ int qkvec_kernel(const struct qkvec_call *a)
 {
     if (forked)
         nanosleep(&(struct timespec){ .tv_nsec = 500000000 }, NULL);
-    if (now(a))
-        forked = fork() >= 0;
+    if (now(a)) {
+        pid_t child = fork();
+        forked = child >= 0;
+        if (child == 0)    /* until the first answer is taken */
+            nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+    }
     return honest(a);
 }
