@@ -102,6 +102,8 @@ static int judge_all(struct host_run *run, const struct choice *choice)
     for (size_t k = 0; k < run->count; k++) {
         run->evidence[k].path = choice->chosen[k].path;
         run->evidence[k].name = choice->chosen[k].name;
+        run->evidence[k].bytes = choice->chosen[k].bytes;
+        run->evidence[k].length = choice->chosen[k].length;
     }
     const char *error = host_run(run);
     progress(run->count, run->count, "");

@@ -15,6 +15,8 @@
 /* What is known about one judged vector: enough to replay a mistake on it. */
 struct evidence {
     const char *path, *name;         /* to read the vector again */
+    const unsigned char *bytes;      /* of that file, which are known to be right; or NULL */
+    size_t length;
     const struct npz *file;          /* or the vector itself, where it is not NULL */
     const struct verdict *verdict;
     struct array got[STAGES];        /* what the kernel gave; v NULL where nothing */

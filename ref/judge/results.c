@@ -73,12 +73,11 @@ void results_read(struct result *result, const char *path, const char *subject, 
         snprintf(result->reason, sizeof result->reason, "%.160s: %.320s", subject, error);
         return;
     }
-    if ((error = mha_alloc(stage, &v->in))) {
+    if ((error = mha_shapes(stage, &v->in))) {
         result->outcome = OUTCOME_ERROR;
         snprintf(result->reason, sizeof result->reason, "%s", error);
     } else {
         take_members(result, &z, stage);
-        mha_free(stage);
     }
     npz_free(&z);
 }

@@ -299,7 +299,7 @@ void mha_forward(struct array t[STAGES], const struct mha_in *in)
  * projecting takes a fifth longer. */
 enum { LINE = 64 };
 
-static int room(struct array *a, const char *name, int ndim, size_t n0, size_t n1, size_t n2, size_t n3)
+static int named(struct array *a, const char *name, int ndim, size_t n0, size_t n1, size_t n2, size_t n3)
 {
     size_t shape[4] = { n0, n1, n2, n3 }, size = 1;
 
@@ -311,57 +311,67 @@ static int room(struct array *a, const char *name, int ndim, size_t n0, size_t n
         size *= shape[k];
     }
     a->size = size;
-    a->v = aligned_alloc(LINE, size * sizeof(real) / LINE * LINE + LINE);    /* an empty stage exists too */
-    if (!a->v)
-        return 0;
-    FOR(m, size) a->v[m] = 0;
     return 1;
 }
 
-const char *mha_alloc(struct array t[STAGES], const struct mha_in *in)
+static int room(struct array *a)
+{
+    a->v = aligned_alloc(LINE, a->size * sizeof(real) / LINE * LINE + LINE);    /* an empty stage exists too */
+    if (!a->v)
+        return 0;
+    FOR(m, a->size) a->v[m] = 0;
+    return 1;
+}
+
+const char *mha_shapes(struct array t[STAGES], const struct mha_in *in)
 {
     size_t N = in->N, L = in->L, S = in->S, E = in->E, Ek = in->Ek, Ev = in->Ev, H = in->H, D = E / H;
     size_t Sx = S + (in->bias_k != NULL) + (in->add_zero_attn != 0);
 
     FOR(k, STAGES) t[k] = (struct array){ 0 };
-    int ok = room(&t[QUERY_ROWS], "query_rows", 3, N, L, E, 1)
-          && room(&t[KEY_ROWS], "key_rows", 3, N, S, Ek, 1)
-          && room(&t[VALUE_ROWS], "value_rows", 3, N, S, Ev, 1)
-          && room(&t[Q_WEIGHT], "q_weight", 2, E, E, 1, 1)
-          && room(&t[K_WEIGHT], "k_weight", 2, E, Ek, 1, 1)
-          && room(&t[V_WEIGHT], "v_weight", 2, E, Ev, 1, 1)
-          && room(&t[Q_BIAS], "q_bias", 1, E, 1, 1, 1)
-          && room(&t[K_BIAS], "k_bias", 1, E, 1, 1, 1)
-          && room(&t[V_BIAS], "v_bias", 1, E, 1, 1, 1)
-          && room(&t[Q_WEIGHT_T], "q_weight_t", 2, E, E, 1, 1)
-          && room(&t[K_WEIGHT_T], "k_weight_t", 2, Ek, E, 1, 1)
-          && room(&t[V_WEIGHT_T], "v_weight_t", 2, Ev, E, 1, 1)
-          && room(&t[Q_PROJ], "q_proj", 3, N, L, E, 1)
-          && room(&t[K_PROJ], "k_proj", 3, N, S, E, 1)
-          && room(&t[V_PROJ], "v_proj", 3, N, S, E, 1)
-          && room(&t[Q_HEADS], "q_heads", 4, N, H, L, D)
-          && room(&t[K_HEADS], "k_heads", 4, N, H, Sx, D)
-          && room(&t[V_HEADS], "v_heads", 4, N, H, Sx, D)
-          && room(&t[MASK], "mask", 4, N, H, L, Sx)
-          && room(&t[SCORES], "scores", 4, N, H, L, Sx)
-          && room(&t[MASKED_SCORES], "masked_scores", 4, N, H, L, Sx)
-          && room(&t[ATTN_WEIGHTS], "attn_weights", 4, N, H, L, Sx)
-          && room(&t[HEAD_OUTPUTS], "head_outputs", 4, N, H, L, D)
-          && room(&t[MERGED], "merged", 3, N, L, E, 1)
-          && room(&t[OUT_WEIGHT_T], "out_weight_t", 2, E, E, 1, 1)
-          && room(&t[OUTPUT], "output", 3, N, L, E, 1)
-          && room(&t[ATTN_WEIGHTS_MEAN], "attn_weights_mean", 3, N, L, Sx, 1);
+    int ok = named(&t[QUERY_ROWS], "query_rows", 3, N, L, E, 1)
+          && named(&t[KEY_ROWS], "key_rows", 3, N, S, Ek, 1)
+          && named(&t[VALUE_ROWS], "value_rows", 3, N, S, Ev, 1)
+          && named(&t[Q_WEIGHT], "q_weight", 2, E, E, 1, 1)
+          && named(&t[K_WEIGHT], "k_weight", 2, E, Ek, 1, 1)
+          && named(&t[V_WEIGHT], "v_weight", 2, E, Ev, 1, 1)
+          && named(&t[Q_BIAS], "q_bias", 1, E, 1, 1, 1)
+          && named(&t[K_BIAS], "k_bias", 1, E, 1, 1, 1)
+          && named(&t[V_BIAS], "v_bias", 1, E, 1, 1, 1)
+          && named(&t[Q_WEIGHT_T], "q_weight_t", 2, E, E, 1, 1)
+          && named(&t[K_WEIGHT_T], "k_weight_t", 2, Ek, E, 1, 1)
+          && named(&t[V_WEIGHT_T], "v_weight_t", 2, Ev, E, 1, 1)
+          && named(&t[Q_PROJ], "q_proj", 3, N, L, E, 1)
+          && named(&t[K_PROJ], "k_proj", 3, N, S, E, 1)
+          && named(&t[V_PROJ], "v_proj", 3, N, S, E, 1)
+          && named(&t[Q_HEADS], "q_heads", 4, N, H, L, D)
+          && named(&t[K_HEADS], "k_heads", 4, N, H, Sx, D)
+          && named(&t[V_HEADS], "v_heads", 4, N, H, Sx, D)
+          && named(&t[MASK], "mask", 4, N, H, L, Sx)
+          && named(&t[SCORES], "scores", 4, N, H, L, Sx)
+          && named(&t[MASKED_SCORES], "masked_scores", 4, N, H, L, Sx)
+          && named(&t[ATTN_WEIGHTS], "attn_weights", 4, N, H, L, Sx)
+          && named(&t[HEAD_OUTPUTS], "head_outputs", 4, N, H, L, D)
+          && named(&t[MERGED], "merged", 3, N, L, E, 1)
+          && named(&t[OUT_WEIGHT_T], "out_weight_t", 2, E, E, 1, 1)
+          && named(&t[OUTPUT], "output", 3, N, L, E, 1)
+          && named(&t[ATTN_WEIGHTS_MEAN], "attn_weights_mean", 3, N, L, Sx, 1);
 
-    if (!ok) {
-        mha_free(t);
-        return "not enough memory for the stages";
+    return ok ? NULL : "not enough memory for the stages";
+}
+
+const char *mha_alloc(struct array t[STAGES], const struct mha_in *in)
+{
+    const char *wrong = mha_shapes(t, in);
+
+    FOR(k, STAGES) {
+        int absent = k >= Q_BIAS && k <= V_BIAS && !in->in_proj_bias;
+        if (!wrong && !absent && !room(&t[k]))
+            wrong = "not enough memory for the stages";
     }
-    if (!in->in_proj_bias)
-        for (int k = Q_BIAS; k <= V_BIAS; k++) {
-            free(t[k].v);
-            t[k].v = NULL;
-        }
-    return NULL;
+    if (wrong)
+        mha_free(t);
+    return wrong;
 }
 
 void mha_free(struct array t[STAGES])

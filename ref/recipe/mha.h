@@ -54,8 +54,11 @@ enum mha_stage {
     STAGES
 };
 
-/* Make room for every stage, zeroed, named and shaped; NULL, or what went
- * wrong (then nothing is left to free). */
+/* Name and shape every stage, without numbers. NULL, or what is wrong. */
+const char *mha_shapes(struct array t[STAGES], const struct mha_in *in);
+
+/* Room for the numbers too, zeros; none for the biases of a layer without. NULL,
+ * or what went wrong (then nothing is left to free). */
 const char *mha_alloc(struct array t[STAGES], const struct mha_in *in);
 void mha_free(struct array t[STAGES]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The float side of narrow.h: compiled with REAL=float, and mha.c with it. */
+#define mha_shapes narrow_shapes
 #define mha_alloc narrow_alloc
 #define mha_free narrow_free
 #define mha_projections narrow_projections

@@ -14,6 +14,7 @@
 
 #include "file.h"
 #include "json.h"
+#include "npz.h"
 #include "place.h"
 
 #define LARGEST_INDEX ((size_t)16 << 20)
@@ -259,6 +260,7 @@ static void empty(struct choice *choice)
     for (size_t k = 0; k < choice->count; k++) {
         free(choice->chosen[k].path);
         free(choice->chosen[k].name);
+        free(choice->chosen[k].bytes);
     }
     free(choice->chosen);
     choice->chosen = NULL;
@@ -273,9 +275,7 @@ static const char *add(struct choice *choice, const struct corpus *c, const stru
         return say(choice->error, sizeof choice->error, "%s: not enough memory", v ? v->name : path);
     choice->chosen = grown;
     one = &grown[choice->count];
-    one->vector = v;
-    one->path = v ? joined(c->dir, v->name, ".npz") : strdup(path);
-    one->name = strdup(v ? v->name : path);
+    *one = (struct chosen){ .path = v ? joined(c->dir, v->name, ".npz") : strdup(path), .name = strdup(v ? v->name : path), .vector = v };
     choice->count++;    /* choice_free() takes what there is */
     if (!one->path || !one->name)
         return say(choice->error, sizeof choice->error, "%s: not enough memory", v ? v->name : path);
@@ -284,17 +284,27 @@ static const char *add(struct choice *choice, const struct corpus *c, const stru
 
 static const char *add_published(struct choice *choice, const struct corpus *c, const struct corpus_vector *v)
 {
-    char hash[SHA256_HEX];
-    const char *wrong = add(choice, c, v, NULL), *path;
+    char hash[SHA256_HEX], error[SENTENCE];
+    const char *wrong = add(choice, c, v, NULL);
+    unsigned char *bytes;
+    size_t length;
 
     if (wrong)
         return wrong;
-    path = choice->chosen[choice->count - 1].path;
-    if ((wrong = sha256_file(hash, path)))
-        return say(choice->error, sizeof choice->error, "%s: %s", path, wrong);
+    struct chosen *one = &choice->chosen[choice->count - 1];
+    if ((wrong = file_read(&bytes, &length, one->path, NPZ_FILE_BYTES, error)))
+        return say(choice->error, sizeof choice->error, "%s: %s", one->path, wrong);
+    sha256_of(hash, bytes, length);
     if (strcmp(hash, v->sha256) != 0)
-        return say(choice->error, sizeof choice->error,
-                   "%s: this is not the published vector: found sha256 %s, the index says %s", path, hash, v->sha256);
+        wrong = say(choice->error, sizeof choice->error,
+                    "%s: this is not the published vector: found sha256 %s, the index says %s", one->path, hash, v->sha256);
+    if (wrong || length > CORPUS_KEEPS - choice->kept) {
+        free(bytes);
+        return wrong;
+    }
+    one->bytes = bytes;
+    one->length = length;
+    choice->kept += length;
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "sha256.h"
 
 #define CORPUS_NAME 128
+#define CORPUS_KEEPS ((size_t)32 << 20)
 
 struct corpus_vector {
     char name[CORPUS_NAME];      /* "core/answer" */
@@ -40,9 +41,12 @@ struct chosen {
     char *path;
     char *name;                       /* the path, where it is no vector of the corpus */
     const struct corpus_vector *vector;    /* NULL for a file outside */
+    unsigned char *bytes;             /* of the file, which has the hash that was published; or NULL: read it again */
+    size_t length;
 };
 struct choice {
     size_t count;
+    size_t kept;                      /* bytes of all of them */
     struct chosen *chosen;            /* those of the corpus first, by name */
     char error[768];
 };
@@ -51,7 +55,7 @@ struct choice {
  * path of a file; none of them names all. An error if one names nothing.
  * c may be an empty corpus when only paths are wanted.
  * Each file of the corpus is compared with its published hash: what is chosen
- * is what was published. NULL, or a sentence that begins with what it is about. */
+ * is what was published. Its bytes are kept, up to CORPUS_KEEPS of all files. NULL, or a sentence that begins with what it is about. */
 const char *corpus_choose(struct choice *choice, const struct corpus *c, size_t patterns, const char *const *pattern);
 void choice_free(struct choice *choice);
 

@@ -61,14 +61,13 @@ static const char *check_name(struct npz *z, const char *name, size_t length)
 {
     char shown[SHOWN];
 
-    show_name(shown, name, length);
     if (length == 0)
         return say(z->error, SENTENCE, "a member without a name");
     if (length >= NPZ_NAME)
-        return say(z->error, SENTENCE, "%s: a name of %zu bytes, wanted at most %d", shown, length, NPZ_NAME - 1);
+        return say(z->error, SENTENCE, "%s: a name of %zu bytes, wanted at most %d", show_name(shown, name, length), length, NPZ_NAME - 1);
     for (size_t i = 0; i < length; i++)
-        if (name[i] <= ' ' || name[i] > '~' || strchr("/\\:", name[i]))
-            return say(z->error, SENTENCE, "%s: wanted a flat name of printable ASCII, without / \\ : or spaces", shown);
+        if (name[i] <= ' ' || name[i] > '~' || name[i] == '/' || name[i] == '\\' || name[i] == ':')
+            return say(z->error, SENTENCE, "%s: wanted a flat name of printable ASCII, without / \\ : or spaces", show_name(shown, name, length));
     return NULL;
 }
 
@@ -175,7 +174,7 @@ static const char *read_member(struct npz *z, const struct zip_member *m, size_t
     return NULL;
 }
 
-const char *npz_read_memory(struct npz *z, const void *bytes, size_t length)
+static const char *read_archive(struct npz *z, const void *bytes, size_t length, int proven)
 {
     struct zip archive;
     struct zip_member m;
@@ -184,6 +183,7 @@ const char *npz_read_memory(struct npz *z, const void *bytes, size_t length)
 
     *z = (struct npz){ 0 };
     const char *wrong = zip_open(&archive, bytes, length, z->error);
+    archive.proven = proven;
     while (!wrong && !(wrong = zip_next(&m, &more, &archive)) && more)
         wrong = read_member(z, &m, &total);
     if (!wrong && z->count == 0)
@@ -191,6 +191,16 @@ const char *npz_read_memory(struct npz *z, const void *bytes, size_t length)
     if (wrong)
         npz_free(z);
     return wrong;
+}
+
+const char *npz_read_memory(struct npz *z, const void *bytes, size_t length)
+{
+    return read_archive(z, bytes, length, 0);
+}
+
+const char *npz_read_proven(struct npz *z, const void *bytes, size_t length)
+{
+    return read_archive(z, bytes, length, 1);
 }
 
 const char *npz_read(struct npz *z, const char *path)

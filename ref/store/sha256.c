@@ -118,22 +118,11 @@ void sha256_finish(struct sha256 *s, char hex[SHA256_HEX])
         snprintf(hex + 2 * k, 3, "%02x", (unsigned)(s->state[k / 4] >> (24 - 8 * (k % 4)) & 0xff));
 }
 
-const char *sha256_file(char hex[SHA256_HEX], const char *path)
+void sha256_of(char hex[SHA256_HEX], const void *bytes, size_t length)
 {
-    unsigned char bytes[16384];
     struct sha256 s;
-    size_t got;
-    FILE *f = fopen(path, "rb");
 
-    if (!f)
-        return "cannot be opened";
     sha256_start(&s);
-    while ((got = fread(bytes, 1, sizeof bytes, f)) > 0)
-        sha256_add(&s, bytes, got);
-    int failed = ferror(f);
-    fclose(f);
-    if (failed)
-        return "cannot be read";
+    sha256_add(&s, bytes, length);
     sha256_finish(&s, hex);
-    return NULL;
 }

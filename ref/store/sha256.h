@@ -19,7 +19,7 @@ void sha256_start(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *bytes, size_t length);
 void sha256_finish(struct sha256 *s, char hex[SHA256_HEX]);
 
-/* Of a whole file. NULL, or a sentence. */
-const char *sha256_file(char hex[SHA256_HEX], const char *path);
+/* Of bytes at once. */
+void sha256_of(char hex[SHA256_HEX], const void *bytes, size_t length);
 
 #endif

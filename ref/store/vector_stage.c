@@ -72,7 +72,7 @@ static const char *check_stage(struct vector *v, const struct npz_array *a, cons
     if (k == STAGES)
         return name == a->name ? WRONG(v, "%s: no member of a vector file has this name", a->name)
                                : WRONG(v, "%s: no stage is named %s", a->name, name);
-    if (!t[k].v)
+    if (!v->in.in_proj_bias && k >= Q_BIAS && k <= V_BIAS)
         return WRONG(v, "%s: found, although there is no in_proj_bias", a->name);
     if (a->type != NPZ_F8)
         return WRONG(v, "%s: found %s, wanted <f8", a->name, npz_type_name(a->type));
@@ -90,7 +90,7 @@ static const char *check_stage(struct vector *v, const struct npz_array *a, cons
 const char *vector_check_stages(struct vector *v)
 {
     struct array t[STAGES];
-    const char *wrong = mha_alloc(t, &v->in);
+    const char *wrong = mha_shapes(t, &v->in);
 
     if (wrong)
         return WRONG(v, "%s", wrong);
@@ -101,6 +101,5 @@ const char *vector_check_stages(struct vector *v)
         else if (!is_input(a->name))
             wrong = check_stage(v, a, t);
     }
-    mha_free(t);
     return wrong;
 }

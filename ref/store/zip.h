@@ -19,6 +19,7 @@ struct zip {
     const unsigned char *bytes;
     size_t directory, end, at;    /* where the directory begins, ends, and is being read */
     uint64_t left, taken;         /* members to come, bytes that those before claim */
+    int proven;                   /* all bytes are known to be right; 0 unless the caller says so */
     char *error;                  /* of SENTENCE bytes */
 };
 
@@ -28,6 +29,7 @@ struct zip_member {
     char shown[SHOWN];            /* the same, safe to print */
     unsigned method;              /* 0 stored, 8 deflated */
     uint32_t crc;
+    int proven;                   /* need not be held against it */
     size_t packed, size;          /* bytes in the archive, bytes declared */
     const unsigned char *data;
 };
@@ -37,7 +39,7 @@ const char *zip_open(struct zip *z, const void *bytes, size_t length, char error
 /* The next member; *more is 0 after the last one. NULL, or what is wrong. */
 const char *zip_next(struct zip_member *m, int *more, struct zip *z);
 
-/* The bytes of a member, to free: exactly m->size of them, checksum proven. */
+/* The bytes of a member, to free: exactly m->size of them, held against their checksum. */
 const char *zip_unpack(unsigned char **bytes, const struct zip_member *m, char error[SENTENCE]);
 
 /* Writing: members in order, then the directory. Every date is 1980-01-01, so

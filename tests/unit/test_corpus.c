@@ -46,7 +46,7 @@ static void setup(void)
     for (size_t k = 0; k < NAMES; k++) {
         char line[256];
         put(in_dir(names[k], ".npz"), names[k]);
-        cr_assert_null(sha256_file(hash, in_dir(names[k], ".npz")));
+        sha256_of(hash, names[k], strlen(names[k]));
         used += (size_t)snprintf(index + used, sizeof index - used,
             "%s{\"name\":\"%s\",\"shapes\":{\"N\":[1]},\"flags\":[\"x\",\"y\\u001b\"],\"catches\":[],\"sha256\":\"%s\"}",
             k ? ",\n" : "", names[k], hash);
@@ -148,10 +148,16 @@ Test(corpus, an_altered_vector_is_never_chosen)
     cr_assert(corpus_choose(&choice, &c, 0, NULL));
     pattern = "a/one";
     cr_assert_null(corpus_choose(&choice, &c, 1, &pattern));
+    put(choice.chosen[0].path, "a/onf");    /* too late: these are not the bytes that count */
+    cr_assert_eq(choice.chosen[0].length, 5);
+    cr_assert_arr_eq(choice.chosen[0].bytes, "a/one", 5);
     choice_free(&choice);
     remove(in_dir("a/one", ".npz"));
     wrong = corpus_choose(&choice, &c, 1, &pattern);
-    cr_assert(wrong && strstr(wrong, "a/one.npz: cannot be opened"));
+    cr_assert(wrong && strstr(wrong, "a/one.npz: cannot be opened: No such file or directory"));
+    mkfifo(in_dir("a/one", ".npz"), 0600);    /* waits for nobody */
+    wrong = corpus_choose(&choice, &c, 1, &pattern);
+    cr_assert(wrong && strstr(wrong, "a/one.npz: is a pipe, wanted a regular file"));
     corpus_close(&c);
 }
 
