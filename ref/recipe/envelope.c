@@ -16,6 +16,7 @@
 #include "envelope.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "envelope_row.h"
@@ -190,12 +191,12 @@ static void clear(struct array *V)
     FOR(m, V->size) V->v[m] = 0;
 }
 
-/* Each piece of the room starts with a cache line, and has one at least. */
-enum { LINE = 8 };
-
+/* Room for count numbers, in whole cache lines. */
 static size_t lines(size_t count)
 {
-    return (count / LINE + 1) * LINE;
+    size_t line = CACHE_LINE / sizeof(double);
+
+    return (count / line + 1) * line;
 }
 
 static size_t most(size_t a, size_t b)
@@ -221,7 +222,7 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     size_t count = 0;
 
     FOR(k, sizeof pieces / sizeof *pieces) count += lines(pieces[k].count);
-    double *room = aligned_alloc(LINE * sizeof *room, count * sizeof *room), *next = room;
+    double *room = count > SIZE_MAX / sizeof *room ? NULL : aligned_alloc(CACHE_LINE, count * sizeof *room), *next = room;
     if (!room)
         return "not enough memory for the envelope";
     FOR(k, sizeof pieces / sizeof *pieces) {

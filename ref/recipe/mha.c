@@ -295,17 +295,13 @@ void mha_forward(struct array t[STAGES], const struct mha_in *in)
 
 /* ==== room for the stages ==== */
 
-/* Every stage starts with a cache line: where half of the loads straddle two,
- * projecting takes a fifth longer. */
-enum { LINE = 64 };
-
 static int named(struct array *a, const char *name, int ndim, size_t n0, size_t n1, size_t n2, size_t n3)
 {
     size_t shape[4] = { n0, n1, n2, n3 }, size = 1;
 
     *a = (struct array){ .name = name, .ndim = ndim };
     FOR(k, 4) {
-        if (shape[k] && size > (SIZE_MAX - LINE) / sizeof(real) / shape[k])
+        if (shape[k] && size > (SIZE_MAX - CACHE_LINE) / sizeof(real) / shape[k])
             return 0;
         a->shape[k] = shape[k];
         size *= shape[k];
@@ -316,7 +312,7 @@ static int named(struct array *a, const char *name, int ndim, size_t n0, size_t 
 
 static int room(struct array *a)
 {
-    a->v = aligned_alloc(LINE, a->size * sizeof(real) / LINE * LINE + LINE);    /* an empty stage exists too */
+    a->v = aligned_alloc(CACHE_LINE, (a->size * sizeof(real) / CACHE_LINE + 1) * CACHE_LINE);    /* an empty stage exists too */
     if (!a->v)
         return 0;
     FOR(m, a->size) a->v[m] = 0;
