@@ -413,6 +413,25 @@ Test(mha, every_stage_has_a_name_and_its_shape, .fini = done)
     cr_expect_arr_eq(t[SCORES].shape, scores, sizeof scores);
     cr_expect_eq(t[Q_BIAS].ndim, 1);
     cr_expect_eq(t[ATTN_WEIGHTS_MEAN].size, 3 * 4 * 9);
+
+    struct array bare[STAGES];
+    cr_assert_null(mha_shapes(bare, &in));
+    for (int k = 0; k < STAGES; k++) {
+        cr_expect_null(bare[k].v);
+        cr_expect_str_eq(bare[k].name, t[k].name);
+        cr_expect_arr_eq(bare[k].shape, t[k].shape, sizeof t[k].shape);
+        cr_expect(bare[k].size == t[k].size && bare[k].ndim == t[k].ndim);
+    }
+}
+
+Test(mha, numbers_start_with_a_cache_line, .fini = done)
+{
+    struct mha_in in = transparent(1, 3, 5, 7, 1);
+
+    cr_assert_null(mha_alloc(t, &in));
+    for (int k = 0; k < STAGES; k++)
+        cr_expect(!t[k].v || (uintptr_t)t[k].v % CACHE_LINE == 0, "%s", t[k].name);
+    cr_expect_null(t[Q_BIAS].v);
 }
 
 Test(mha, sizes_that_overflow_are_refused)

@@ -75,6 +75,23 @@ Test(zip, plain_archive_is_fine_before_it_is_spoilt)
     }
 }
 
+/* Bytes of a known hash are not held against checksums; against all else they are. */
+Test(zip, proven_bytes)
+{
+    struct archive z = plain_archive(0);
+    char said[SENTENCE];
+    struct npz npz;
+
+    z.b.p[z.local[0] + 110] = 0x40;
+    cr_expect_str_eq(verdict(said, z.b.p, z.b.n), "a.npy: fails its checksum");
+    cr_expect_null(npz_read_proven(&npz, z.b.p, z.b.n));
+    cr_expect_eq(npz.count, 1);
+    npz_free(&npz);
+    z.b.p[z.local[0] + 30] = 'b';
+    cr_expect_str_eq(npz_read_proven(&npz, z.b.p, z.b.n), "a.npy: named b.npy in its local header");
+    free(z.b.p);
+}
+
 Test(zip, every_truncation_is_noticed)
 {
     struct archive z = plain_archive(8);
