@@ -23,11 +23,11 @@ static int infinite_inputs(const struct vector *v)
 const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p)
 {
     struct npz copy;
-    const char *error = e->file ? npz_copy(&copy, e->file, NULL) : NULL;
+    const char *error = e->file ? npz_copy(&copy, e->file, NULL)
+                      : e->bytes ? npz_read_proven(&copy, e->bytes, e->length) : npz_read(&copy, e->path);
 
     if (!error)
-        error = e->file ? vector_from(&s->v, &copy, e->name) : vector_read(&s->v, e->path, e->name);
-
+        error = vector_from(&s->v, &copy, e->name);
     s->evidence = e;
     if (error)
         return "a vector cannot be read any more";

@@ -88,16 +88,16 @@ static void score(struct row *r, const struct units *u)
 
 static void softmax(struct row *r, const struct units *u, const struct profile *pr)
 {
-    double Sx = (double)r->Sx, max = -INFINITY, largest = 0, partial = 0, lambda = 0, mean = 0;
+    double Sx = (double)r->Sx, max = -INFINITY, sum = 0, partial = 0, lambda = 0, mean = 0;
 
+    FOR(j, r->Sx) if (!masked(r, j)) max = larger(max, r->ms[j]);
+    FOR(j, r->Sx) if (!masked(r, j)) sum += exp(r->ms[j] - max);          /* not by the weights: a file or a fault has others */
     FOR(j, r->Sx) {
-        if (!masked(r, j)) max = larger(max, r->ms[j]);
-        largest = larger(largest, r->p[j]);
         partial += r->p[j];
         lambda += partial;
     }
     lambda = larger(lambda, Sx - lambda);
-    double lse = max - log(largest);
+    double lse = max + log(sum);
     r->Vl = u->U * (16 + larger(Sx, lambda * lambda / 16))                       /* the sum, in any order; its reciprocal */
           + 2 * u->U * larger(max * max, lse * lse);                             /* exp(s - lse): the shift is rounded */
     if (max == -INFINITY)

@@ -185,7 +185,8 @@ static const char *work(struct vector *v)
     double E = (double)in->E, Ek = (double)in->Ek, Ev = (double)in->Ev, H = (double)in->H;
     double Sx = S + has(v, "bias_k") + in->add_zero_attn;
     double count = N * L * 6 * E + N * S * (Ek + Ev + 2 * E) + N * Sx * 2 * E + 2 * E * (E + Ek + Ev) + 3 * E + E * E
-                 + N * H * L * Sx * 4 + N * L * Sx;
+                 + N * H * L * Sx * 4 + N * L * Sx
+                 + L * Ev;                                                    /* the envelope's, besides as many as the stages have */
 
     if (count > (double)VECTOR_NUMBERS)
         return WRONG(v, "its stages would have %.0f numbers, wanted at most %zu", count, VECTOR_NUMBERS);

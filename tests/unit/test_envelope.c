@@ -373,6 +373,25 @@ Test(envelope, says_when_the_softmax_is_undetermined)
     done();
 }
 
+/* A file may hold any weights, and a fault makes some: no tolerance grows from
+ * weights that are no softmax of their scores. */
+Test(envelope, weights_that_are_no_softmax, .fini = done)
+{
+    struct tiny a = one_channel(3);
+
+    point(&a);
+    walk(&a.in, "float32");
+    double honest = sigma[OUTPUT].v[0];
+    for (int factor = -1; factor <= 0; factor++) {
+        for (int j = 0; j < 3; j++)
+            t[ATTN_WEIGHTS].v[j] *= factor;
+        cr_assert_null(envelope(sigma, t, &a.in, profile_named("float32"), SCOPE_LAYER));
+        for (int k = 0; k < STAGES; k++)
+            for (size_t m = 0; m < t[k].size; m++)
+                cr_expect(sigma[k].v[m] <= 100 * honest, "%d %s: %g", factor, t[k].name, sigma[k].v[m]);
+    }
+}
+
 Test(envelope, empty_sizes)
 {
     struct tiny a = one_channel(0);
