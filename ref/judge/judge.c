@@ -94,13 +94,14 @@ static const struct profile *profile_met(const struct vector *v, struct truth *t
     return NULL;
 }
 
-/* pass_suffices: what passes is not tried on tighter profiles. */
+/* What passes is not tried on tighter profiles, if that is enough for the door. */
 static void judge_case(struct verdict *verdict, const struct vector *v, int rounded, const struct array got[STAGES],
-                       const struct profile *p, enum scope scope, int pass_suffices)
+                       const struct profile *p, const struct door *door)
 {
+    enum scope scope = door->scope;
     struct truth truth;
     struct match match;
-    const char *error = truth_make(&truth, v, rounded, p, scope);
+    const char *error = truth_make_beside(&truth, v, rounded, p, scope, door->interpreter ? got : NULL);
 
     *verdict = (struct verdict){ .outcome = OUTCOME_ERROR, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
     snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
@@ -130,7 +131,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     } else {
         verdict->outcome = OUTCOME_PASS;
     }
-    if (verdict->outcome == OUTCOME_PASS && pass_suffices)
+    if (verdict->outcome == OUTCOME_PASS && door->pass_suffices)
         verdict->meets = p;
     else if (got[required].v)
         verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
@@ -140,7 +141,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
 void judge(struct verdict *verdict, const struct vector *v, int rounded,
            const struct array got[STAGES], const struct profile *p, enum scope scope)
 {
-    judge_case(verdict, v, rounded, got, p, scope, 0);
+    judge_case(verdict, v, rounded, got, p, &(struct door){ .scope = scope });
 }
 
 /* ---- doors ---- */
@@ -160,7 +161,7 @@ static void answer_reference(struct door *self, struct result *result, const str
 
 struct door door_reference(void)
 {
-    return (struct door){ .name = "reference interpreter", .answer = answer_reference };
+    return (struct door){ .name = "reference interpreter", .answer = answer_reference, .interpreter = 1 };
 }
 
 /* ---- one vector ---- */
@@ -195,7 +196,7 @@ static void judge_vector(struct verdict *verdict, struct array kept[STAGES], str
 
     door->answer(door, &result, v, p);
     if (result.outcome == OUTCOME_PASS) {
-        judge_case(verdict, v, rounded, result.got, p, door->scope, door->pass_suffices);
+        judge_case(verdict, v, rounded, result.got, p, door);
         add_reason(verdict, result.reason);
     } else {
         *verdict = (struct verdict){ .outcome = result.outcome, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };

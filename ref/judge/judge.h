@@ -48,6 +48,7 @@ struct door {
     void *state;
     enum scope scope;                                                  /* what its kernel computes */
     int pass;                                                          /* 0; 1 in a second round over the vectors */
+    int interpreter;                                                   /* its results are all stages by mha_forward() */
     int pass_suffices;                                                 /* verdict.meets of what passes may be the profile asked for */
 };
 

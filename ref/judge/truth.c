@@ -15,16 +15,30 @@ int truth_round(struct vector *v, const struct profile *p)
     return p == &profiles[PROFILE_FLOAT64] ? 0 : vector_round(v, profile_rounding, p);    /* all numbers are double */
 }
 
+static const struct npz_array *stored_stage(const struct answer *a, const struct vector *v, size_t k)
+{
+    return a->stage[k].v ? vector_stage(v, k < POLICY_FIRST_STAGE ? NULL : a->policy->name, "", a->stage[k].name) : NULL;
+}
+
 /* What the file holds goes before what the interpreter computes: then a
  * disagreement of the interpreter is seen, and is not judged by itself. */
 static void take_stored(struct answer *a, const struct vector *v)
 {
     FOR(k, STAGES) {
-        const char *policy = k < POLICY_FIRST_STAGE ? NULL : a->policy->name;
-        const struct npz_array *stored = a->stage[k].v ? vector_stage(v, policy, "", a->stage[k].name) : NULL;
+        const struct npz_array *stored = stored_stage(a, v, k);
         if (stored)
             npz_values(a->stage[k].v, stored);
     }
+}
+
+/* Of a file that holds all it may, only what no file holds is left to take from
+ * the interpreter's stages: the rows, and a transpose. */
+static int take_laid_out(struct answer *a, const struct vector *v, const struct array computed[STAGES])
+{
+    FOR(k, STAGES) if (a->stage[k].v && vector_keeps((enum mha_stage)k) && !stored_stage(a, v, k)) return 0;
+    FOR(k, STAGES) if (!vector_keeps((enum mha_stage)k))
+        memcpy(a->stage[k].v, computed[k].v, computed[k].size * sizeof(real));
+    return 1;
 }
 
 /* Is b another answer than a, or the same numbers again? */
@@ -93,9 +107,10 @@ static void answer_free(struct answer *a)
 
 /* A file with golden stages lists its policies; elsewhere a policy counts where
  * it changes something. */
-static const char *answer_make(struct answer *a, const struct vector *v, int rounded,
-                               const struct policy *policy, const struct profile *p, enum scope scope)
+static const char *answer_make(struct answer *a, const struct vector *v, int rounded, const struct policy *policy,
+                               const struct profile *p, enum scope scope, const struct array *computed)
 {
+    int stored = !rounded && scope == SCOPE_LAYER;
     const char *error;
 
     *a = (struct answer){ .policy = policy };
@@ -105,15 +120,23 @@ static const char *answer_make(struct answer *a, const struct vector *v, int rou
         mha_free(a->stage);
         return error;
     }
-    truth_heads(a->stage, &v->in, p, scope);
-    policy_from_heads(a->stage, &v->in, policy);
-    if (!rounded && scope == SCOPE_LAYER)
+    if (!computed || !stored || !take_laid_out(a, v, computed)) {
+        truth_heads(a->stage, &v->in, p, scope);
+        policy_from_heads(a->stage, &v->in, policy);
+    }
+    if (stored)
         take_stored(a, v);
     return NULL;
 }
 
 const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
                        const struct profile *p, enum scope scope)
+{
+    return truth_make_beside(truth, v, rounded, p, scope, NULL);
+}
+
+const char *truth_make_beside(struct truth *truth, const struct vector *v, int rounded,
+                              const struct profile *p, enum scope scope, const struct array *computed)
 {
     int golden = vector_stage(v, NULL, "", "output") != NULL;
     const char *error = NULL;
@@ -123,7 +146,7 @@ const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
         struct answer *a = &truth->answer[truth->answers];
         if (golden && !vector_has_policy(v, policies[k].name))
             continue;
-        if ((error = answer_make(a, v, rounded, &policies[k], p, scope)))
+        if ((error = answer_make(a, v, rounded, &policies[k], p, scope, computed)))
             break;
         if (!golden && k > 0 && !differs(&truth->answer[0], a))
             answer_free(a);

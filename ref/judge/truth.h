@@ -39,6 +39,11 @@ int truth_round(struct vector *v, const struct profile *p);
 const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
                        const struct profile *p, enum scope scope);
 
+/* The same where the interpreter has been asked already. computed: NULL, or all
+ * stages by mha_forward() of v. */
+const char *truth_make_beside(struct truth *truth, const struct vector *v, int rounded,
+                              const struct profile *p, enum scope scope, const struct array *computed);
+
 /* The stages up to q_heads, k_heads and v_heads as a kernel of that scope sees
  * them; t is made by mha_alloc. */
 void truth_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope);

@@ -29,7 +29,7 @@ static void common_errors_fast(double *restrict together, double *restrict turne
     FOR(m, count) {
         double sigma = sqrt(V[m]);
         together[m] = sigma;
-        turned[m] = (x[m] > 0 ? sigma : 0) - (x[m] < 0 ? sigma : 0);
+        turned[m] = x[m] == 0 ? 0 : copysign(sigma, x[m]);
     }
 }
 

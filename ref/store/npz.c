@@ -40,9 +40,13 @@ const char *npz_shape_text(char text[128], const struct npz_array *a)
 
 const struct npz_array *npz_get(const struct npz *z, const char *name)
 {
-    for (size_t i = 0; i < z->count; i++)
-        if (z->arrays[i].name[0] == name[0] && strcmp(z->arrays[i].name, name) == 0)    /* mostly without a call */
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < z->count && n > 0 && n < NPZ_NAME; i++) {
+        const char *its = z->arrays[i].name;    /* zeros behind it */
+        if (its[n - 1] == name[n - 1] && !its[n] && memcmp(its, name, n) == 0)    /* mostly without a call */
             return &z->arrays[i];
+    }
     return NULL;
 }
 

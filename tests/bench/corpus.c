@@ -7,7 +7,7 @@
 
 void bench_corpus(struct bench *b)
 {
-    enum { RUNS = 7 };
+    enum { RUNS = 15 };
     char vectors[1024], script[1024];
     const char *judge[] = { b->program, "check", "--vectors", vectors, NULL };
     const char *torch[] = { b->python, "-c", "import torch", NULL };

@@ -47,7 +47,7 @@ static double torch_time(struct bench *b, struct layer *l, double *distance)
 
 static void one(struct bench *b, size_t N, size_t L, size_t E, size_t H, int faster, double goal)
 {
-    enum { ROUNDS = 3 };
+    enum { ROUNDS = 5 };
     struct layer l;
     char what[160];
     double distance = 0, own[ROUNDS], walked[ROUNDS], of_torch[ROUNDS];
