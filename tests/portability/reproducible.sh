@@ -7,13 +7,13 @@ export SOURCE_DATE_EPOCH=1700000000
 
 build() {
     mkdir -p "$(dirname "$1")"
-    [ -d "$1" ] || cp -R "$source" "$1"
+    cp -R "$source" "$1"
     rm -rf "$1"/build*
     quietly cmake -S "$1" -B "$2" -D BUILD_TESTING=OFF -D CMAKE_INSTALL_PREFIX=/usr
     quietly cmake --build "$2" -j "$3"
     DESTDIR="$work/$4" quietly cmake --install "$2"
 }
-rm -rf first second "a longer way"
+rm -rf first second here "a longer way" "elsewhere built"    # of an earlier run
 build here here/build "$(nproc)" first
 (umask 077; TZ=Pacific/Auckland build "a longer way/to go" "elsewhere built" 1 second)
 
