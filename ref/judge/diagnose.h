@@ -22,6 +22,9 @@ struct evidence {
     struct array got[STAGES];        /* what the kernel gave; v NULL where nothing */
 };
 
+/* Its vector's arrays: a copy, of proven bytes, or of the file. NULL, or a sentence. */
+const char *evidence_read(struct npz *file, const struct evidence *e);
+
 /* One name for what went wrong. */
 struct mistake {
     char name[48];                   /* of a fault in faults.txt, or of a symptom */

@@ -104,19 +104,6 @@ static void tell(struct shared *shared, const char *name)
     pthread_mutex_unlock(&shared->lock);
 }
 
-/* The bytes are those that were published. */
-static const char *judge_proven(struct verdict *verdict, struct array got[STAGES], struct door *door, const struct evidence *e,
-                                const struct profile *p, char error[600])
-{
-    struct npz file;
-    const char *wrong = npz_read_proven(&file, e->bytes, e->length);
-
-    if (!wrong)
-        return judge_arrays(verdict, got, door, &file, e->name, p, error);
-    snprintf(error, 600, "%s", wrong);
-    return error;
-}
-
 /* 0 when the run is over: interrupted, or a vector that cannot be read. */
 static int one(struct shared *shared, struct verdict *verdict, struct array got[STAGES], struct door *door, size_t k)
 {
@@ -124,10 +111,14 @@ static int one(struct shared *shared, struct verdict *verdict, struct array got[
     char error[600];
 
     const struct evidence *e = &run->evidence[k];
+    struct npz file;
 
     tell(shared, e->name);
-    const char *wrong = e->bytes ? judge_proven(verdict, got, door, e, run->profile, error)
-                                 : judge_file(verdict, got, door, e->path, e->name, run->profile, error);
+    const char *wrong = evidence_read(&file, e);
+    if (wrong)
+        snprintf(error, sizeof error, "%s", wrong);
+    else
+        wrong = judge_arrays(verdict, got, door, &file, e->name, run->profile, error);
     if (wrong) {
         pthread_mutex_lock(&shared->lock);
         if (!shared->failed) {

@@ -214,20 +214,6 @@ static void judge_vector(struct verdict *verdict, struct array kept[STAGES], str
     vector_free(v);
 }
 
-const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
-                       const struct profile *p, char error[600])
-{
-    struct vector v;
-    const char *wrong = vector_read(&v, path, name);
-
-    if (wrong) {
-        snprintf(error, 600, "%s", wrong);
-        return error;
-    }
-    judge_vector(verdict, kept, door, &v, p);
-    return NULL;
-}
-
 const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct npz *file, const char *name,
                          const struct profile *p, char error[600])
 {

@@ -64,14 +64,11 @@ struct door door_results(struct door_results *where);
  * a sentence. A file that is none gives the outcome FAIL. */
 void results_read(struct result *result, const char *path, const char *subject, const struct vector *v);
 
-/* Read the vector at path, round it, let the door answer, judge. An unreadable
- * vector returns its sentence (then there is no verdict: exit status 2). kept:
- * NULL, or takes what the door gave (free with mha_free), as evidence; where
- * that passed only output, attn_weights, attn_weights_mean and head_outputs. */
-const char *judge_file(struct verdict *verdict, struct array kept[STAGES], struct door *door, const char *path, const char *name,
-                       const struct profile *p, char error[600]);
-
-/* The same for a vector in memory; file is taken over. */
+/* Take over the arrays of a vector's file, round them, let the door answer,
+ * judge. What is no vector returns its sentence (then there is no verdict: exit
+ * status 2). kept: NULL, or takes what the door gave (free with mha_free), as
+ * evidence; where that passed only output, attn_weights, attn_weights_mean and
+ * head_outputs. */
 const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct npz *file, const char *name,
                          const struct profile *p, char error[600]);
 

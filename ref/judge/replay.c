@@ -20,14 +20,19 @@ static int infinite_inputs(const struct vector *v)
     return 0;
 }
 
+const char *evidence_read(struct npz *file, const struct evidence *e)
+{
+    return e->file ? npz_copy(file, e->file, NULL)
+         : e->bytes ? npz_read_proven(file, e->bytes, e->length) : npz_read(file, e->path);
+}
+
 const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p)
 {
-    struct npz copy;
-    const char *error = e->file ? npz_copy(&copy, e->file, NULL)
-                      : e->bytes ? npz_read_proven(&copy, e->bytes, e->length) : npz_read(&copy, e->path);
+    struct npz file;
+    const char *error = evidence_read(&file, e);
 
     if (!error)
-        error = vector_from(&s->v, &copy, e->name);
+        error = vector_from(&s->v, &file, e->name);
     s->evidence = e;
     if (error)
         return "a vector cannot be read any more";
