@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../judge/host_run.h"
-#include "../judge/quote.h"
-#include "../judge/report.h"
+#include "../host/judge_all.h"
+#include "../report/quote.h"
+#include "../report/report.h"
 #include "command.h"
 #include "plug.h"
 #include "results.h"
@@ -127,7 +127,7 @@ static int report_all(const struct settings *s, const struct wanted *w, const st
     if (error)
         complain("check", "no diagnosis: %s", error);
     struct report report = {
-        .kernel = run->doors[0].name, .profile = s->profile, .count = run->count, .verdicts = run->verdicts,
+        .kernel = run->adapters[0].name, .profile = s->profile, .count = run->count, .verdicts = run->verdicts,
         .diagnosis = error ? NULL : &diagnosis,
         .rerun = s->rerun, .color = s->format == REPORT_TEXT && terminal_colors(),
     };
@@ -147,7 +147,7 @@ static int check(struct settings *s, const struct wanted *w)
     size_t count = w->choice.count, room = count ? count : 1;
     struct host_run run = {
         .evidence = calloc(room, sizeof *run.evidence), .verdicts = calloc(room, sizeof *run.verdicts),
-        .judged = calloc(room, 1), .count = count, .doors = s->plug.doors, .jobs = s->plug.jobs, .profile = s->profile,
+        .judged = calloc(room, 1), .count = count, .adapters = s->plug.adapters, .jobs = s->plug.jobs, .profile = s->profile,
         .twice = (s->plug.kernel || s->plug.command) && !s->plug.once, .nondeterministic = s->plug.nondeterministic,
         .stop = s->plug.host.stop, .progress = progress,
     };

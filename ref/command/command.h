@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-#include "../store/corpus.h"
+#include "../corpus/corpus.h"
 #include "../store/text.h"
-#include "../store/vector.h"
+#include "../corpus/vector.h"
 
 enum { CONFORMANT = 0, NOT_CONFORMANT = 1, NOT_JUDGED = 2 };    /* exit status */
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../judge/fuzz.h"
-#include "../judge/quote.h"
-#include "../judge/report.h"
+#include "../fuzz/fuzz.h"
+#include "../report/quote.h"
+#include "../report/report.h"
 #include "command.h"
 #include "plug.h"
 
@@ -94,7 +94,7 @@ static int tell_failure(struct settings *s)
         return complain(out, "%s", wrong);
     snprintf(f->verdict.vector, sizeof f->verdict.vector, "%.127s", out);
     struct report report = {
-        .kernel = s->plug.doors[0].name, .profile = f->profile, .count = 1, .verdicts = &f->verdict,
+        .kernel = s->plug.adapters[0].name, .profile = f->profile, .count = 1, .verdicts = &f->verdict,
         .diagnosis = &f->diagnosis, .rerun = "", .color = terminal_colors(),
     };
     report_failure(stdout, &report);
@@ -111,7 +111,7 @@ static int fuzz(struct settings *s)
     struct fuzz *f = &s->fuzz;
     int status = 0;
 
-    f->door = &s->plug.doors[0];
+    f->adapter = &s->plug.adapters[0];
     f->stop = s->plug.host.stop;
     f->progress = progress;
     printf("seed %llu\n", (unsigned long long)f->seed);

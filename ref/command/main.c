@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../judge/host.h"
-#include "../judge/report.h"
+#include "../host/host.h"
+#include "../report/report.h"
 #include "command.h"
 
 static const struct command {
@@ -67,8 +67,8 @@ static int dispatch(int argc, char **argv)
         return version();
     if (!strcmp(argv[1], "host-worker"))    /* this program, executed by itself */
         return host_worker(argc - 2, argv + 2);
-    if (!strcmp(argv[1], "host-keeper"))
-        return host_keeper(argc - 2, argv + 2);
+    if (!strcmp(argv[1], "host-supervisor"))
+        return host_supervisor(argc - 2, argv + 2);
     for (size_t k = 0; k < COMMANDS; k++)
         if (!strcmp(argv[1], commands[k].name))
             return commands[k].run(argc - 2, argv + 2);

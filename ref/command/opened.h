@@ -3,7 +3,7 @@
 #ifndef QKVEC_OPENED_H
 #define QKVEC_OPENED_H
 
-#include "../store/layer.h"
+#include "../checkpoint/layer.h"
 
 struct opened {
     struct checkpoint file;

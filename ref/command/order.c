@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../judge/order.h"
-#include "../judge/quote.h"
+#include "../checkpoint/order.h"
+#include "../report/quote.h"
 #include "command.h"
 #include "opened.h"
 

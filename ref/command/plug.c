@@ -60,19 +60,19 @@ int plug_check(struct plug *p)
     return 0;
 }
 
-static int open_door(struct plug *p, struct door *door)
+static int open_adapter(struct plug *p, struct adapter *adapter)
 {
     char error[600];
     const char *wrong = NULL;
 
     if (p->kernel)
-        wrong = host_open_kernel(door, &p->host, p->kernel, p->core ? SCOPE_CORE : SCOPE_LAYER, error);
+        wrong = host_open_kernel(adapter, &p->host, p->kernel, p->core ? SCOPE_CORE : SCOPE_LAYER, error);
     else if (p->command)
-        wrong = host_open_command(door, &p->host, p->command, error);
+        wrong = host_open_command(adapter, &p->host, p->command, error);
     else if (p->results)
-        *door = door_results(&p->where);
+        *adapter = adapter_results(&p->where);
     else
-        *door = door_reference();
+        *adapter = adapter_reference();
     return wrong ? complain(p->kernel ? p->kernel : p->command, "%s", wrong) : 0;
 }
 
@@ -88,11 +88,11 @@ int plug_open(struct plug *p)
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
     }
-    p->where = (struct door_results){ .dir = p->results, .allow_missing = p->allow_missing };
-    if (!(p->doors = calloc(p->jobs, sizeof *p->doors)))
+    p->where = (struct adapter_results){ .dir = p->results, .allow_missing = p->allow_missing };
+    if (!(p->adapters = calloc(p->jobs, sizeof *p->adapters)))
         return complain("check", "not enough memory for %zu jobs", p->jobs);
     for (size_t k = 0; k < p->jobs; k++)
-        if (open_door(p, &p->doors[k])) {
+        if (open_adapter(p, &p->adapters[k])) {
             plug_close(p);
             return NOT_JUDGED;
         }
@@ -101,11 +101,11 @@ int plug_open(struct plug *p)
 
 void plug_close(struct plug *p)
 {
-    for (size_t k = 0; p->doors && k < p->jobs; k++)
-        if ((p->kernel || p->command) && p->doors[k].state)
-            host_close(&p->doors[k]);
-    free(p->doors);
-    p->doors = NULL;
+    for (size_t k = 0; p->adapters && k < p->jobs; k++)
+        if ((p->kernel || p->command) && p->adapters[k].state)
+            host_close(&p->adapters[k]);
+    free(p->adapters);
+    p->adapters = NULL;
 }
 
 void plug_tell(const struct plug *p, void (*tell)(void *context, const char *option, const char *word), void *context)

@@ -3,7 +3,7 @@
 #ifndef QKVEC_PLUG_H
 #define QKVEC_PLUG_H
 
-#include "../judge/host.h"
+#include "../host/host.h"
 #include "command.h"
 
 /* As options set it: --kernel, --command, --results, --jobs, ... */
@@ -15,8 +15,8 @@ struct plug {
     size_t jobs;
     struct host host;
     /* by plug_open: */
-    struct door_results where;
-    struct door *doors;          /* jobs of them, to the same kernel */
+    struct adapter_results where;
+    struct adapter *adapters;          /* jobs of them, to the same kernel */
 };
 
 /* For the table of options, and its part of --help. */

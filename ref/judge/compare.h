@@ -8,7 +8,7 @@
 #ifndef QKVEC_COMPARE_H
 #define QKVEC_COMPARE_H
 
-#include "../recipe/envelope.h"
+#include "../envelope/envelope.h"
 
 /* The second line: over this many different measured numbers or more, the rms
  * error in sigma stays below the profile's limit. Catches what hides below 8

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "../store/vector.h"
+#include "../corpus/vector.h"
 
 enum feature {
     FEATURE_BOOL_2D, FEATURE_FLOAT_2D, FEATURE_BOOL_3D, FEATURE_FLOAT_3D, FEATURE_BOOL_PADDING, FEATURE_FLOAT_PADDING,

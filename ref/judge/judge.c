@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "feature.h"
-#include "replay.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+const enum mha_stage returned_stages[RETURNED] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN, HEAD_OUTPUTS };
 
 const char *const outcome_names[OUTCOMES] = { "pass", "fail", "skip", "crash", "timeout", "error" };
 
@@ -94,14 +95,14 @@ static const struct profile *profile_met(const struct vector *v, struct truth *t
     return NULL;
 }
 
-/* What passes is not tried on tighter profiles, if that is enough for the door. */
+/* What passes is not tried on tighter profiles, if that is enough for the adapter. */
 static void judge_case(struct verdict *verdict, const struct vector *v, int rounded, const struct array got[STAGES],
-                       const struct profile *p, const struct door *door)
+                       const struct profile *p, const struct adapter *adapter)
 {
-    enum scope scope = door->scope;
+    enum scope scope = adapter->scope;
     struct truth truth;
     struct match match;
-    const char *error = truth_make_beside(&truth, v, rounded, p, scope, door->interpreter ? got : NULL);
+    const char *error = truth_make_beside(&truth, v, rounded, p, scope, adapter->interpreter ? got : NULL);
 
     *verdict = (struct verdict){ .outcome = OUTCOME_ERROR, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
     snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
@@ -131,7 +132,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     } else {
         verdict->outcome = OUTCOME_PASS;
     }
-    if (verdict->outcome == OUTCOME_PASS && door->pass_suffices)
+    if (verdict->outcome == OUTCOME_PASS && adapter->pass_suffices)
         verdict->meets = p;
     else if (got[required].v)
         verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
@@ -141,12 +142,12 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
 void judge(struct verdict *verdict, const struct vector *v, int rounded,
            const struct array got[STAGES], const struct profile *p, enum scope scope)
 {
-    judge_case(verdict, v, rounded, got, p, &(struct door){ .scope = scope });
+    judge_case(verdict, v, rounded, got, p, &(struct adapter){ .scope = scope });
 }
 
-/* ---- doors ---- */
+/* ---- adapters ---- */
 
-static void answer_reference(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+static void answer_reference(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
 {
     const char *error = mha_alloc(result->got, &v->in);
 
@@ -159,14 +160,14 @@ static void answer_reference(struct door *self, struct result *result, const str
     mha_forward(result->got, &v->in);
 }
 
-struct door door_reference(void)
+struct adapter adapter_reference(void)
 {
-    return (struct door){ .name = "reference interpreter", .answer = answer_reference, .interpreter = 1 };
+    return (struct adapter){ .name = "reference interpreter", .answer = answer_reference, .interpreter = 1 };
 }
 
 /* ---- one vector ---- */
 
-/* What the door had to say goes behind what the judge says. */
+/* What the adapter had to say goes behind what the judge says. */
 static void add_reason(struct verdict *verdict, const char *said)
 {
     size_t used = strlen(verdict->reason);
@@ -180,7 +181,7 @@ static void keep_returned(struct array got[STAGES])
 {
     FOR(k, STAGES) {
         int kept = 0;
-        FOR(a, RETURNED) kept = kept || returned[a] == k;
+        FOR(a, RETURNED) kept = kept || returned_stages[a] == k;
         if (!kept) {
             free(got[k].v);
             got[k].v = NULL;
@@ -189,14 +190,14 @@ static void keep_returned(struct array got[STAGES])
 }
 
 /* v is used up. */
-static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct vector *v, const struct profile *p)
+static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct adapter *adapter, struct vector *v, const struct profile *p)
 {
     struct result result = { .outcome = OUTCOME_PASS };
     int rounded = truth_round(v, p);
 
-    door->answer(door, &result, v, p);
+    adapter->answer(adapter, &result, v, p);
     if (result.outcome == OUTCOME_PASS) {
-        judge_case(verdict, v, rounded, result.got, p, door);
+        judge_case(verdict, v, rounded, result.got, p, adapter);
         add_reason(verdict, result.reason);
     } else {
         *verdict = (struct verdict){ .outcome = result.outcome, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
@@ -214,7 +215,7 @@ static void judge_vector(struct verdict *verdict, struct array kept[STAGES], str
     vector_free(v);
 }
 
-const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct npz *file, const char *name,
+const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct adapter *adapter, struct npz *file, const char *name,
                          const struct profile *p, char error[600])
 {
     struct vector v;
@@ -224,6 +225,6 @@ const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], str
         snprintf(error, 600, "%s", wrong);
         return error;
     }
-    judge_vector(verdict, kept, door, &v, p);
+    judge_vector(verdict, kept, adapter, &v, p);
     return NULL;
 }

@@ -27,6 +27,10 @@ struct verdict {
     char reason[512];                /* one sentence: why it failed, was skipped, ... "" for a plain pass */
 };
 
+/* The stages that a kernel returns, not the steps on the way to them. */
+enum { RETURNED = 4 };
+extern const enum mha_stage returned_stages[RETURNED];
+
 /* Judge one set of results: output is required of a layer, head_outputs of a
  * core. got[k].v is NULL for a stage that was not given;
  * got[k].name may be NULL then. v holds the numbers that the kernel was given
@@ -42,9 +46,9 @@ struct result {
 };
 
 /* Where results come from. v is already rounded to the profile's type. */
-struct door {
+struct adapter {
     const char *name;                                                  /* of the kernel, for the report */
-    void (*answer)(struct door *self, struct result *result, const struct vector *v, const struct profile *p);
+    void (*answer)(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p);
     void *state;
     enum scope scope;                                                  /* what its kernel computes */
     int pass;                                                          /* 0; 1 in a second round over the vectors */
@@ -53,23 +57,23 @@ struct door {
 };
 
 /* The interpreter itself. */
-struct door door_reference(void);
+struct adapter adapter_reference(void);
 
 /* DIR/<name>.npz made by anything. allow_missing: a vector without a file is a
  * skip, not a failure. */
-struct door_results { const char *dir; int allow_missing; };
-struct door door_results(struct door_results *where);
+struct adapter_results { const char *dir; int allow_missing; };
+struct adapter adapter_results(struct adapter_results *where);
 
 /* What a file holds, by the names of the stages; subject is the file's name in
  * a sentence. A file that is none gives the outcome FAIL. */
 void results_read(struct result *result, const char *path, const char *subject, const struct vector *v);
 
-/* Take over the arrays of a vector's file, round them, let the door answer,
+/* Take over the arrays of a vector's file, round them, let the adapter answer,
  * judge. What is no vector returns its sentence (then there is no verdict: exit
- * status 2). kept: NULL, or takes what the door gave (free with mha_free), as
+ * status 2). kept: NULL, or takes what the adapter gave (free with mha_free), as
  * evidence; where that passed only output, attn_weights, attn_weights_mean and
  * head_outputs. */
-const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct door *door, struct npz *file, const char *name,
+const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct adapter *adapter, struct npz *file, const char *name,
                          const struct profile *p, char error[600]);
 
 #endif

@@ -82,9 +82,9 @@ void results_read(struct result *result, const char *path, const char *subject, 
     npz_free(&z);
 }
 
-static void answer_results(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+static void answer_results(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
 {
-    const struct door_results *where = self->state;
+    const struct adapter_results *where = self->state;
     char path[4096];
 
     (void)p;
@@ -105,7 +105,7 @@ static void answer_results(struct door *self, struct result *result, const struc
     results_read(result, path, path, v);
 }
 
-struct door door_results(struct door_results *where)
+struct adapter adapter_results(struct adapter_results *where)
 {
-    return (struct door){ .name = where->dir, .answer = answer_results, .state = where };
+    return (struct adapter){ .name = where->dir, .answer = answer_results, .state = where };
 }

@@ -6,9 +6,9 @@
 #ifndef QKVEC_TRUTH_H
 #define QKVEC_TRUTH_H
 
-#include "../recipe/envelope.h"
+#include "../envelope/envelope.h"
 #include "../recipe/policy.h"
-#include "../store/vector.h"
+#include "../corpus/vector.h"
 
 /* One legitimate answer: its stages, and how far rounding may move them. */
 struct answer {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../judge/call.h"
+#include "../host/call.h"
 #include "library.h"
 
 struct given { const struct qkvec_array *arrays; size_t count; };
@@ -57,7 +57,7 @@ static const char *take_by_name(struct array got[STAGES], const struct qkvec_arr
     return take(&got[k], a, stage[k].name);
 }
 
-static void answer_given(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+static void answer_given(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
 {
     const struct given *given = self->state;
     struct array stage[STAGES];    /* for the names */
@@ -101,7 +101,7 @@ static int not_judged(struct qkvec_verdict *verdict, const char *subject, const 
     return 0;
 }
 
-static int judge_door(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile, struct door *door)
+static int judge_adapter(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile, struct adapter *adapter)
 {
     const struct profile *p = profile_named(profile);
     struct npz copy;
@@ -115,7 +115,7 @@ static int judge_door(struct qkvec_verdict *verdict, const struct qkvec_vector *
     if ((wrong = mha_alloc(stage, &v->v.in)))
         return not_judged(verdict, "", wrong);
     if (!(wrong = npz_copy(&copy, &v->v.file, NULL))
-        && !(wrong = judge_arrays(&made, NULL, door, &copy, v->v.name, p, error)))
+        && !(wrong = judge_arrays(&made, NULL, adapter, &copy, v->v.name, p, error)))
         tell(verdict, &made, stage);
     mha_free(stage);    /* the names are constants */
     return wrong ? not_judged(verdict, "", wrong) : verdict->outcome == QKVEC_PASS;
@@ -125,16 +125,16 @@ int qkvec_judge(struct qkvec_verdict *verdict, const struct qkvec_vector *v, con
                 const struct qkvec_array *got, size_t count)
 {
     struct given given = { got, count };
-    struct door door = { .name = "arrays", .answer = answer_given, .state = &given };
+    struct adapter adapter = { .name = "arrays", .answer = answer_given, .state = &given };
 
-    return judge_door(verdict, v, profile, &door);
+    return judge_adapter(verdict, v, profile, &adapter);
 }
 
 int qkvec_judge_kernel(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile,
                        int (*kernel)(const struct qkvec_call *call), int core)
 {
-    struct door_call state = { kernel };
-    struct door door = door_call(&state, "kernel", core ? SCOPE_CORE : SCOPE_LAYER);
+    struct adapter_call state = { kernel };
+    struct adapter adapter = adapter_call(&state, "kernel", core ? SCOPE_CORE : SCOPE_LAYER);
 
-    return judge_door(verdict, v, profile, &door);
+    return judge_adapter(verdict, v, profile, &adapter);
 }

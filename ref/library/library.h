@@ -4,8 +4,8 @@
 #define QKVEC_LIBRARY_H
 
 #include "../include/qkvec/qkvec.h"
-#include "../store/corpus.h"
-#include "../store/vector.h"
+#include "../corpus/corpus.h"
+#include "../corpus/vector.h"
 
 struct qkvec_corpus { struct corpus corpus; };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../judge/call.h"
+#include "../host/call.h"
 #include "library.h"
 
 enum { BLOCKS = 16 };

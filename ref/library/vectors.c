@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../judge/report.h"
+#include "../report/report.h"
 #include "library.h"
 
 const char *qkvec_library_version(void)

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <zlib.h>
 
-#include "../../ref/judge/report.h"
-#include "../../ref/store/corpus.h"
+#include "../../ref/report/report.h"
+#include "../../ref/corpus/corpus.h"
 #include "../../ref/store/file.h"
 #include "bench.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "../../ref/store/vector.h"
+#include "../../ref/corpus/vector.h"
 
 struct bench {
     const char *program;      /* qkvec */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../../ref/recipe/envelope.h"
+#include "../../ref/envelope/envelope.h"
 #include "bench.h"
 
 struct layer {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../ref/recipe/envelope.h"
+#include "../../ref/envelope/envelope.h"
 #include "bench.h"
 
 /* The peak of this program alone: getrusage() counts who started it, too. */

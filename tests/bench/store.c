@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "../../ref/store/corpus.h"
+#include "../../ref/corpus/corpus.h"
 #include "../../ref/store/file.h"
 #include "../../ref/store/zip.h"
 #include "bench.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled with REAL=float: what an honest float32 kernel computes, at every stage. */
 #include "recipe/mha.h"
-#include "recipe/narrow.h"
+#include "faults/narrow.h"
 
 const char *float_recipe(struct narrow *n, double *const stage[STAGES]);
 

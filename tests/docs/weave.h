@@ -3,8 +3,8 @@
 #ifndef WEAVE_H
 #define WEAVE_H
 
-#include "recipe/narrow.h"
-#include "store/vector.h"
+#include "faults/narrow.h"
+#include "corpus/vector.h"
 #include "tests/faults/matrix.h"
 
 struct weave {

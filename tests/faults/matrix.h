@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "judge/truth.h"
-#include "recipe/faults.h"
-#include "store/corpus.h"
+#include "faults/faults.h"
+#include "corpus/corpus.h"
 
 /* What a judge sees of a kernel that makes the mistake. */
 enum { SEEN = 3 };

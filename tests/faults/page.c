@@ -115,10 +115,10 @@ void page_write(FILE *f, const struct matrix m[PAGE_PROFILES])
     size_t groups = 0;
 
     FOR(x, fault_count) groups += m[0].group[x] == x;
-    fprintf(f, "<!-- Made by the target docs from ref/recipe/faults.txt and the vectors. Do not edit. -->\n\n"
+    fprintf(f, "<!-- Made by the target docs from ref/faults/faults.txt and the vectors. Do not edit. -->\n\n"
                "# The mistakes\n\n"
                "Every mistake below is a small change of [mha.c](../ref/recipe/mha.c), written in\n"
-               "[faults.txt](../ref/recipe/faults.txt). The build plants each one, and every vector is judged against\n"
+               "[faults.txt](../ref/faults/faults.txt). The build plants each one, and every vector is judged against\n"
                "every mistake by what a kernel returns: `output`, `attn_weights` and `attn_weights_mean`.\n"
                "An error in sigma is that of the worst element; more than %g is rejected\n"
                "([why](tolerance.md)).\n\n"

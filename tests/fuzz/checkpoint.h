@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ref/store/layer.h"
+#include "../../ref/checkpoint/layer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

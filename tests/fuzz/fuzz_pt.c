@@ -2,7 +2,7 @@
 /* Any bytes as a file of torch.save(), and as the pickle inside of one: read or
  * refused, and every tensor and attention layer in it taken apart. */
 #include "checkpoint.h"
-#include "../../ref/store/torch.h"
+#include "../../ref/checkpoint/torch.h"
 
 static const unsigned char block[4096];    /* every storage */
 

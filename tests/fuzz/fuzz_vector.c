@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../ref/recipe/policy.h"
-#include "../../ref/store/vector.h"
+#include "../../ref/corpus/vector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "store/vector.h"
+#include "corpus/vector.h"
 
 enum adversary_size { ADVERSARY_SMALL, ADVERSARY_MEDIUM, ADVERSARY_LARGE, ADVERSARY_SIZES };
 

@@ -22,9 +22,9 @@
 
 #include "adversary.h"
 #include "load.h"
-#include "recipe/faults.h"
+#include "faults/faults.h"
 #include "rules.h"
-#include "store/corpus.h"
+#include "corpus/corpus.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
@@ -85,11 +85,11 @@ static int say_no(const char *subject, const char *sentence)
 static void judge_kernel(struct bench *b, struct counts *c, size_t x, const struct vector *v, const struct truth *truth)
 {
     struct kernel *kernel = &b->kernels[x];
-    struct door_call state = { kernel->layer };
-    struct door door = door_call(&state, kernel->name, SCOPE_LAYER);
+    struct adapter_call state = { kernel->layer };
+    struct adapter adapter = adapter_call(&state, kernel->name, SCOPE_LAYER);
     struct result result = { .outcome = OUTCOME_PASS };
 
-    door.answer(&door, &result, v, truth->profile);
+    adapter.answer(&adapter, &result, v, truth->profile);
     if (result.outcome == OUTCOME_PASS) {
         double error = rule_error(result.got, truth);
         for (int r = 0; r < RULES; r++) {

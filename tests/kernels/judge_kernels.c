@@ -19,7 +19,7 @@
 
 #include "adversary.h"
 #include "load.h"
-#include "store/corpus.h"
+#include "corpus/corpus.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
@@ -72,8 +72,8 @@ static int changes(const struct vector *v, const struct profile *p)
 /* One vector, one scope: judged under its own profile and all looser ones. */
 static const char *judge_one(struct tally tally[PROFILES], struct kernel *x, enum scope scope, const char *path, const char *name)
 {
-    struct door_call state = { scope == SCOPE_CORE ? x->core : x->layer };
-    struct door door = door_call(&state, x->name, scope);
+    struct adapter_call state = { scope == SCOPE_CORE ? x->core : x->layer };
+    struct adapter adapter = adapter_call(&state, x->name, scope);
     struct result result = { .outcome = OUTCOME_PASS };
     static struct vector v;
     const char *wrong = vector_read(&v, path, name);
@@ -81,7 +81,7 @@ static const char *judge_one(struct tally tally[PROFILES], struct kernel *x, enu
     if (wrong)
         return wrong;
     int rounded = vector_round(&v, profile_rounding, x->profile);
-    door.answer(&door, &result, &v, x->profile);
+    adapter.answer(&adapter, &result, &v, x->profile);
     for (const struct profile *p = x->profile; p < profiles + PROFILES; p++) {
         struct verdict verdict = { .outcome = result.outcome, .worst.stage = STAGES };
         snprintf(verdict.vector, sizeof verdict.vector, "%s", name);
@@ -211,10 +211,10 @@ static const char *run_case(struct score *score, struct kernel *x, size_t kernel
                 score[m].skipped++;
                 continue;
             }
-            struct door_call state = { x[m].layer };
-            struct door door = door_call(&state, x[m].name, SCOPE_LAYER);
+            struct adapter_call state = { x[m].layer };
+            struct adapter adapter = adapter_call(&state, x[m].name, SCOPE_LAYER);
             struct result result = { .outcome = OUTCOME_PASS };
-            door.answer(&door, &result, &v, &profiles[k]);
+            adapter.answer(&adapter, &result, &v, &profiles[k]);
             if (result.outcome == OUTCOME_PASS)
                 compare(&score[m], result.got, &truth, v.name);
             else

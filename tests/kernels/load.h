@@ -4,7 +4,7 @@
 #define LOAD_H
 
 #include "card.h"
-#include "judge/call.h"
+#include "host/call.h"
 
 struct kernel {
     void *library;

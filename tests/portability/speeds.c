@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "envelope.h"
+#include "envelope/envelope.h"
 
 static uint64_t state = 1;
 

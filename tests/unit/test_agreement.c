@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "judge/truth.h"
-#include "store/corpus.h"
+#include "corpus/corpus.h"
 
 /* The files keep 14 bits. Below the floor nothing matters. */
 static int agree(double a, double b)

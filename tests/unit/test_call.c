@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 
-#include "judge/call.h"
-#include "judge/fuzz_case.h"
+#include "host/call.h"
+#include "fuzz/case.h"
 
 enum { PAGE = 4096, CASES = 2000 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/file.h"
-#include "store/layer.h"
+#include "checkpoint/layer.h"
 
 #define CHECKPOINTS QKVEC_TEST_DATA "/../../checkpoints/"
 

@@ -314,11 +314,11 @@ Test(judge, leaves_exact_stages_no_room)
     }
 }
 
-/* ---- a door ---- */
+/* ---- an adapter ---- */
 
-static void answer_one_beyond(struct door *self, struct result *result, const struct vector *v, const struct profile *p)
+static void answer_one_beyond(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
 {
-    struct door reference = door_reference();
+    struct adapter reference = adapter_reference();
 
     reference.answer(&reference, result, v, p);
     if (self->state)
@@ -330,14 +330,14 @@ static void through(struct verdict *verdict, struct array kept[STAGES], int wron
     struct vector v = vector();
     struct npz file = { 0 };
     char error[600];
-    struct door door = { .name = "door", .answer = answer_one_beyond, .state = wrong ? &wrong : NULL, .pass_suffices = pass_suffices };
+    struct adapter adapter = { .name = "adapter", .answer = answer_one_beyond, .state = wrong ? &wrong : NULL, .pass_suffices = pass_suffices };
 
     v.in.in_proj_bias = in_b;    /* a file has both biases or none */
     cr_assert_null(vector_pack(&file, &v.in, 0, 0, NPZ_F8));
-    cr_assert_null(judge_arrays(verdict, kept, &door, &file, "case", f32(), error));
+    cr_assert_null(judge_arrays(verdict, kept, &adapter, &file, "case", f32(), error));
 }
 
-Test(door, may_be_content_with_the_profile_asked_for)
+Test(adapter, may_be_content_with_the_profile_asked_for)
 {
     struct verdict verdict;
 
@@ -351,7 +351,7 @@ Test(door, may_be_content_with_the_profile_asked_for)
     cr_assert_null(verdict.meets);
 }
 
-Test(door, evidence_of_a_pass_is_what_a_kernel_returns)
+Test(adapter, evidence_of_a_pass_is_what_a_kernel_returns)
 {
     struct array kept[STAGES];
     struct verdict verdict;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 
-#include "store/corpus.h"
+#include "corpus/corpus.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

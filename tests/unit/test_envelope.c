@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "recipe/envelope.h"
+#include "envelope/envelope.h"
 
 #define U32 (0x1p-48 / 3)
 #define TB (0x1p-16 / 3)       /* bfloat16 storage */

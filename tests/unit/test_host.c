@@ -2,9 +2,9 @@
 /* What foreign code says: not waited for too long, and not believed. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "judge/host_door.h"
-#include "judge/host_process.h"
-#include "judge/host_program.h"
+#include "host/adapter.h"
+#include "host/process.h"
+#include "host/program.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -28,7 +28,7 @@ static int status_of(int signal)
     return status;
 }
 
-static void expect(int died_of, int killed, struct wire_fault fault, const char *want)
+static void expect(int died_of, int killed, struct protocol_fault fault, const char *want)
 {
     struct result result = { 0 };
 
@@ -39,7 +39,7 @@ static void expect(int died_of, int killed, struct wire_fault fault, const char 
 
 Test(host, a_sound_fault_is_told)
 {
-    struct wire_fault f = { SIGTERM, FAULT_INPUT, FAULT_BEFORE, FAULT_READ, CALL_V_HEADS, 4 };
+    struct protocol_fault f = { SIGTERM, FAULT_INPUT, FAULT_BEFORE, FAULT_READ, CALL_V_HEADS, 4 };
 
     expect(SIGTERM, 0, f, "SIGTERM: read 4 bytes in front of v_heads");
     f.kind = FAULT_OUTPUT, f.slot = CALL_HEAD_OUTPUTS, f.place = FAULT_BEHIND, f.access = FAULT_WROTE;
@@ -48,11 +48,11 @@ Test(host, a_sound_fault_is_told)
 
 Test(host, numbers_out_of_range_are_not_told)
 {
-    const struct wire_fault sound = { SIGTERM, FAULT_INPUT, FAULT_BEHIND, FAULT_WROTE, CALL_QUERY, 4 };
+    const struct protocol_fault sound = { SIGTERM, FAULT_INPUT, FAULT_BEHIND, FAULT_WROTE, CALL_QUERY, 4 };
     static const int wild[] = { -1, INT_MIN, INT_MAX, 1000000 };
 
     for (size_t k = 0; k < sizeof wild / sizeof *wild; k++) {
-        struct wire_fault f[4] = { sound, sound, sound, sound };
+        struct protocol_fault f[4] = { sound, sound, sound, sound };
         memcpy(&f[0].kind, &wild[k], sizeof f[0].kind);
         memcpy(&f[1].place, &wild[k], sizeof f[1].place);
         memcpy(&f[2].access, &wild[k], sizeof f[2].access);
@@ -60,7 +60,7 @@ Test(host, numbers_out_of_range_are_not_told)
         for (int field = 0; field < 4; field++)
             expect(SIGTERM, 0, f[field], "SIGTERM");
     }
-    struct wire_fault f = sound;
+    struct protocol_fault f = sound;
     f.slot = CALL_INPUTS;
     expect(SIGTERM, 0, f, "SIGTERM");
     f.kind = FAULT_OUTPUT, f.slot = CALL_OUTPUTS;
@@ -69,7 +69,7 @@ Test(host, numbers_out_of_range_are_not_told)
 
 Test(host, the_system_knows_better_how_it_ended)
 {
-    struct wire_fault f = { SIGSEGV, FAULT_INPUT, FAULT_INSIDE, FAULT_WROTE, CALL_QUERY, 0 };
+    struct protocol_fault f = { SIGSEGV, FAULT_INPUT, FAULT_INSIDE, FAULT_WROTE, CALL_QUERY, 0 };
 
     expect(SIGTERM, 0, f, "SIGTERM");
     expect(0, 0, f, "the kernel ended the process: exit status 0");

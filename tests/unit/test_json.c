@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/json.h"
+#include "corpus/json.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

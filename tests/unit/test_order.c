@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/order.h"
-#include "store/vector.h"
+#include "checkpoint/order.h"
+#include "corpus/vector.h"
 
 #define CHECKPOINTS QKVEC_TEST_DATA "/../../checkpoints/"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 
-#include "judge/report.h"
+#include "report/report.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

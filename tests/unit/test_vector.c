@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "../../ref/recipe/policy.h"
-#include "../../ref/store/vector.h"
+#include "../../ref/corpus/vector.h"
 
 /* ---- a right case, and edits of it ---- */
 

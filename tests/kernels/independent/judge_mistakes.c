@@ -18,15 +18,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "judge/call.h"
-#include "judge/diagnose.h"
+#include "host/call.h"
+#include "diagnose/diagnose.h"
 #include "kernel.h"
-#include "recipe/faults.h"
-#include "store/corpus.h"
+#include "faults/faults.h"
+#include "corpus/corpus.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
-static size_t current;    /* a door knows its kernel only */
+static size_t current;    /* an adapter knows its kernel only */
 
 static int current_kernel(const struct qkvec_call *call)
 {
@@ -35,8 +35,8 @@ static int current_kernel(const struct qkvec_call *call)
 
 static const char *judge_all(struct evidence *e, struct verdict *verdict, const struct choice *choice, const struct profile *p)
 {
-    struct door_call state = { current_kernel };
-    struct door door = door_call(&state, "independent", SCOPE_LAYER);
+    struct adapter_call state = { current_kernel };
+    struct adapter adapter = adapter_call(&state, "independent", SCOPE_LAYER);
 
     FOR(i, choice->count) {
         static struct vector v;
@@ -45,7 +45,7 @@ static const char *judge_all(struct evidence *e, struct verdict *verdict, const 
         if (wrong)
             return wrong;
         int rounded = vector_round(&v, profile_rounding, p);
-        door.answer(&door, &result, &v, p);
+        adapter.answer(&adapter, &result, &v, p);
         if (result.outcome != OUTCOME_PASS)
             return "a kernel did not answer";
         judge(&verdict[i], &v, rounded, result.got, p, SCOPE_LAYER);

@@ -53,7 +53,7 @@ def setup(a):
     (a.results / "refused.json").write_text(json.dumps({**{n: e for n, e in old.items() if not (a.prefix / n / ".ok").exists()}, **refused}, indent=1))
 
 
-def doors(a, environment, adapter):
+def adapters(a, environment, adapter):
     """The options of qkvec check for a row, and the command that prints versions; None if it is not to be had."""
     where, (file, *arguments) = a.prefix / environment, adapter.split()
     if ENVIRONMENTS[environment] is not None and not (where / ".ok").exists():
@@ -82,16 +82,16 @@ def variables(a, environment, adapter):
 
 def started(a, name, environment, adapter):
     """The options for a row and its versions. Without versions: what its start complained of, None where it is not installed."""
-    door = doors(a, environment, adapter)
-    if door is None:
+    adapter = adapters(a, environment, adapter)
+    if adapter is None:
         print(name, "not installed", flush=True)
         return None, None
-    versions = sh(door[1])
+    versions = sh(adapter[1])
     if versions.returncode:
         complaint = versions.stderr.strip().splitlines()[-1]
         print(name, "does not start:", complaint, flush=True)
         return complaint, None
-    return door[0], json.loads(versions.stdout.splitlines()[-1])
+    return adapter[0], json.loads(versions.stdout.splitlines()[-1])
 
 
 def fuzz(a, patterns):
@@ -100,11 +100,11 @@ def fuzz(a, patterns):
     for key, _, _, environment, adapter, profiles in ROWS:
         if not any(fnmatch.fnmatch(key, p) for p in patterns or FUZZED):
             continue
-        door, versions = started(a, key, environment, adapter)
+        adapter, versions = started(a, key, environment, adapter)
         if versions is None:
             continue
         case = a.results / "random" / f"{key}.npz"
-        p = subprocess.Popen([a.qkvec, "fuzz", "--profile", profiles[0], "--seed", str(a.seed), "--count", "1000000000", "-o", str(case)] + door,
+        p = subprocess.Popen([a.qkvec, "fuzz", "--profile", profiles[0], "--seed", str(a.seed), "--count", "1000000000", "-o", str(case)] + adapter,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables(a, environment, adapter))
         try:
             said, complaint = p.communicate(timeout=a.seconds)
@@ -131,12 +131,12 @@ def run(a, patterns):
             out = a.results / f"{name}.json"
             if patterns and not any(fnmatch.fnmatch(key, p) or fnmatch.fnmatch(name, p) for p in patterns) or a.missing and corpus in (out.read_text() if out.exists() else ""):
                 continue
-            door, versions = started(a, name, environment, adapter)
+            adapter, versions = started(a, name, environment, adapter)
             if versions is None:
-                if door is not None:
-                    out.write_text(json.dumps({"broken": door}))
+                if adapter is not None:
+                    out.write_text(json.dumps({"broken": adapter}))
                 continue
-            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + door,
+            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + adapter,
                        env=variables(a, environment, adapter))
             try:
                 judged = json.loads(check.stdout)

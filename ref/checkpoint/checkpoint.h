@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Named tensors out of a file of trained weights: what torch.save() wrote (the
+ * ZIP format and the one before it), .safetensors, or .npz. The contents decide
+ * which it is, not the name. Nothing in a file is executed or believed.
+ */
+#ifndef QKVEC_CHECKPOINT_H
+#define QKVEC_CHECKPOINT_H
+
+#include "../store/npz.h"
+#include "../store/zip.h"
+
+#define CHECKPOINT_BYTES ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 30))    /* of a file */
+#define CHECKPOINT_TENSORS ((size_t)1 << 17)
+#define CHECKPOINT_NAME 512
+#define TENSOR_DIMS 8
+#define TENSOR_REPEATED ((size_t)1 << 22)    /* elements that a stride of 0 may make out of fewer */
+
+enum tensor_type { TENSOR_F16, TENSOR_BF16, TENSOR_F32, TENSOR_F64, TENSOR_OTHER };
+
+struct tensor {
+    char *name;                     /* the keys of nested dicts, joined by "." */
+    enum tensor_type type;
+    char type_name[24];             /* as the file spells it: "HalfStorage", "BF16", "<f4" */
+    int ndim;
+    size_t shape[TENSOR_DIMS];
+    size_t stride[TENSOR_DIMS];     /* in elements */
+    size_t offset;                  /* of its first element in the storage, in elements */
+    size_t elements;                /* of the storage, which other tensors may share */
+    const unsigned char *data;      /* the storage, little endian; NULL where one of these two holds it: */
+    struct zip_member packed;       /* a member of the archive */
+    void *unpacked;                 /* numbers in this machine's byte order, to free */
+};
+
+struct checkpoint {
+    const char *format;             /* "torch.save", "safetensors", "npz" */
+    struct tensor *tensors;         /* in the order of the file */
+    const struct tensor **sorted;   /* the same by name */
+    size_t count, room;
+    unsigned char *bytes;           /* the file */
+    size_t length;
+    char error[SENTENCE];
+};
+
+/* NULL, or what is wrong (the text is c->error; c is then empty). Shapes,
+ * strides and offsets of all tensors are proven to lie within what the file holds. */
+const char *checkpoint_read(struct checkpoint *c, const char *path);
+
+/* The same of bytes in memory, which c takes over (to be freed by free). */
+const char *checkpoint_read_memory(struct checkpoint *c, unsigned char *bytes, size_t length);
+
+/* The tensor named PREFIX and NAME, or NULL. */
+const struct tensor *checkpoint_get(const struct checkpoint *c, const char *prefix, size_t prefix_length, const char *name);
+
+/* Add a tensor's numbers to z under a name, in C order: <f2, <f4 (bfloat16 is
+ * widened to it, which is exact) or <f8. NULL, or what is wrong. */
+const char *checkpoint_take(struct npz *z, const char *name, const struct tensor *t, char error[SENTENCE]);
+
+/* "float16", "bfloat16", "float32", "float64", or as the file spells it. */
+const char *tensor_type_name(const struct tensor *t);
+
+/* "(3, 4)". Returns text. */
+const char *tensor_shape_text(char text[192], const struct tensor *t);
+
+void checkpoint_free(struct checkpoint *c);
+
+/* ---- of the readers ---- */
+
+/* A tensor of this name to fill in, contiguous by default; NULL after a
+ * sentence. Valid until the next one. */
+struct tensor *checkpoint_add(struct checkpoint *c, const char *name, size_t length);
+
+/* The shape's strides in C order. */
+void tensor_contiguous(struct tensor *t);
+
+/* No dimension, offset or stride leads out of the storage, and no product of
+ * them overflows. NULL, or what is wrong. */
+const char *tensor_check(const struct tensor *t, char error[SENTENCE]);
+
+/* Bytes of an element; 0 for TENSOR_OTHER. */
+size_t tensor_item(enum tensor_type type);
+
+const char *torch_zip_read(struct checkpoint *c);
+const char *torch_legacy_read(struct checkpoint *c);
+const char *safetensors_read(struct checkpoint *c);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for another process while it talks. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process.h"
+
+#define TICK 100    /* milliseconds between two looks at what no descriptor tells */
+
+double process_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A failed read that has to be tried again later. */
+static int not_yet(ssize_t got)
+{
+    return got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+static void hear(struct chatter *c)
+{
+    static const char enough[] = "\nqkvec: the kernel prints more, which is not shown\n";
+    char text[65536];
+    ssize_t got = read(c->fd, text, sizeof text);
+
+    if (not_yet(got))
+        return;
+    if (got <= 0) {    /* closed by the child: no more to hear */
+        close(c->fd);
+        c->fd = -1;
+        return;
+    }
+    c->heard += (size_t)got;
+    if (c->shown >= CHATTER_SHOWN)
+        return;
+    size_t rest = CHATTER_SHOWN - c->shown, show = (size_t)got < rest ? (size_t)got : rest;
+    c->shown += show;
+    fwrite(text, 1, show, stderr);
+    if (c->shown >= CHATTER_SHOWN)
+        fputs(enough, stderr);
+}
+
+enum awaited process_await(int fd, struct chatter *chatter, double deadline, int (*stopped)(const void *), const void *context)
+{
+    struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+
+    for (;;) {
+        double left = (deadline - process_clock()) * 1000;
+        if (stopped(context))
+            return AWAITED_STOP;
+        if (left <= 0)
+            return AWAITED_IN_VAIN;
+        p[1].fd = chatter ? chatter->fd : -1;
+        p[0].revents = p[1].revents = 0;
+        if (poll(p, 2, left < TICK ? (int)left + 1 : TICK) <= 0)
+            continue;
+        if (p[1].revents)
+            hear(chatter);
+        if (chatter && chatter->heard > CHATTER_LIMIT)
+            return AWAITED_CHATTER;
+        if (p[0].revents)
+            return AWAITED;
+    }
+}
+
+enum awaited process_await_all(int fd, void *data, size_t bytes, struct chatter *chatter, double deadline,
+                               int (*stopped)(const void *), const void *context)
+{
+    char *to = data;
+
+    while (bytes) {
+        enum awaited awaited = process_await(fd, chatter, deadline, stopped, context);
+        if (awaited != AWAITED)
+            return awaited;
+        ssize_t got = read(fd, to, bytes);
+        if (not_yet(got))
+            continue;
+        if (got <= 0)
+            return AWAITED_END;
+        to += got;
+        bytes -= (size_t)got;
+    }
+    return AWAITED;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The adapter to a shared library: this side of the worker.
+ *
+ * The inputs are in memory that the worker is given to read alone, in a file that
+ * cannot be shortened; the outputs in memory that is read by pread(): a kernel
+ * that shortens their file gives an error and no SIGBUS here.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adapter.h"
+#include "process.h"
+#include "protocol.h"
+
+struct library_adapter {
+    struct host_adapter base;
+    const char *library;
+    enum scope scope;
+    pid_t pid;                      /* 0: no worker */
+    int socket, inputs[2], outputs[2];
+    struct chatter chatter;
+    size_t page, turn_in, turn_out;  /* bytes of a turn's blocks */
+    size_t cases;
+    char *in;                       /* the turns' inputs, mapped */
+    struct call_slot used[TURNS][CALL_INPUTS];    /* by the last small case of the turn */
+    uint64_t sum;                   /* of a small case's inputs, as they were written */
+    unsigned char filled[TURNS];    /* had it one? A large case has a turn too, but not its block */
+    char *out;                      /* outputs that have been read; room of them */
+    size_t room;
+    int whole;                      /* the files hold the turns, all of them and nothing else */
+};
+
+/* Where the block of a case begins in its file. */
+static size_t in_file(const struct protocol_request *request, size_t bytes)
+{
+    return bytes * (size_t)(request->plan.small ? request->turn : TURNS);
+}
+
+static int stopped(const void *host)
+{
+    return host_stopped(host);
+}
+
+static void drop(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* The files are done anew for the next worker: who knows what this one did to them. */
+static void part(struct library_adapter *d)
+{
+    d->pid = 0;
+    d->whole = 0;
+    memset(d->filled, 0, sizeof d->filled);
+    drop(&d->socket);
+    drop(&d->chatter.fd);
+}
+
+/* The worker has to go. */
+static void end(struct library_adapter *d)
+{
+    process_end(d->pid);
+    part(d);
+}
+
+/* The worker let go of its socket; 0 when it then did not end. */
+static int ended(struct library_adapter *d, int *status)
+{
+    int by_itself = process_wait(d->pid, status);
+
+    part(d);
+    return by_itself;
+}
+
+/* Take what the worker says next. */
+static enum awaited hear(struct library_adapter *d, void *data, size_t bytes)
+{
+    const struct host *host = d->base.host;
+
+    return process_await_all(d->socket, data, bytes, &d->chatter, process_clock() + host->timeout, stopped, host);
+}
+
+static const char *launch(struct library_adapter *d, char error[600])
+{
+    char parent[32], scope[16], memory[32];
+    char *argv[] = { (char *)"qkvec", (char *)"host-worker", parent, scope, memory, (char *)d->library, NULL };
+    int pair[2], out[2], null = process_lift(open("/dev/null", O_RDWR | O_CLOEXEC)), failed;
+
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    snprintf(scope, sizeof scope, "%d", d->scope == SCOPE_CORE);
+    snprintf(memory, sizeof memory, "%zu", d->base.host->memory);
+    if ((failed = process_socket(pair)) || (failed = process_pipe(out))) {
+        snprintf(error, 600, "a worker cannot be started: %s", strerror(failed));
+        return error;
+    }
+    int fd[WIRE_FDS] = { null, out[1], out[1], pair[1], d->inputs[1], d->outputs[0] };
+    failed = ftruncate(d->outputs[0], (off_t)(d->page + TURNS * d->turn_out)) ? errno : process_start(&d->pid, d->base.host->self, argv, fd, WIRE_FDS, 1);
+    drop(&pair[1]);
+    drop(&out[1]);
+    drop(&null);
+    d->socket = pair[0];
+    d->chatter.fd = out[0];
+    d->chatter.heard = 0;
+    process_unblock(d->socket);
+    process_unblock(d->chatter.fd);
+    if (failed) {
+        part(d);
+        snprintf(error, 600, "a worker cannot be started: %s: %s", d->base.host->self, strerror(failed));
+        return error;
+    }
+    return NULL;
+}
+
+static const char *start(struct library_adapter *d, char error[600])
+{
+    struct protocol_started started = { 0 };
+    char fate[64];
+    int status;
+
+    if (launch(d, error))
+        return error;
+    switch (hear(d, &started, sizeof started)) {
+    case AWAITED:
+        if (started.ok)
+            return NULL;
+        snprintf(error, 600, "%.500s", started.error);
+        break;
+    case AWAITED_END:
+        if (ended(d, &status))
+            snprintf(error, 600, "cannot be loaded: the process ended with %s while it loaded", process_fate(fate, status));
+        else
+            snprintf(error, 600, "cannot be loaded: while it loaded, it closed descriptors that are not its own, or executed another program");
+        return error;
+    case AWAITED_IN_VAIN:
+        snprintf(error, 600, "cannot be loaded: still loading after %g seconds", d->base.host->timeout);
+        break;
+    case AWAITED_STOP:
+        snprintf(error, 600, "interrupted");
+        break;
+    case AWAITED_CHATTER:
+        snprintf(error, 600, "cannot be loaded: it printed without end while it loaded");
+    }
+    end(d);
+    return error;
+}
+
+/* ---- a case ---- */
+
+/* The inputs' file never becomes shorter, as they are mapped here. 0, or -1. */
+static int lengthen(int fd, size_t bytes)
+{
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -1;
+    return st.st_size >= (off_t)bytes ? 0 : ftruncate(fd, (off_t)bytes);
+}
+
+static const char *prepare(struct library_adapter *d, const struct protocol_request *request, const struct vector *v, const struct profile *p)
+{
+    const struct call_plan *plan = &request->plan;
+    size_t in = TURNS * d->turn_in, out = d->page + TURNS * d->turn_out;
+    const char *wrong;
+
+    if (!d->whole) {
+        if (lengthen(d->inputs[0], in) || ftruncate(d->outputs[0], (off_t)out))
+            return "not enough memory for a kernel's arrays";
+        process_forget(d->inputs[0], in);
+    }
+    d->whole = plan->small;
+    if (plan->small) {
+        char *turn = d->in + in_file(request, d->turn_in);
+        if (d->filled[request->turn])
+            call_clear_used(turn, d->used[request->turn]);
+        else
+            memset(turn, 0xFF, d->turn_in);
+        d->filled[request->turn] = 1;
+        memcpy(d->used[request->turn], plan->in, sizeof plan->in);
+        wrong = call_fill(turn, plan, v, p, d->scope);
+        d->sum = call_sum(turn, plan->in, CALL_INPUTS);
+        return wrong;
+    }
+    if (lengthen(d->inputs[0], in + plan->in_bytes) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
+        return "not enough memory for a kernel's arrays";
+    void *block = mmap(NULL, plan->in_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], (off_t)in);
+    if (block == MAP_FAILED)
+        return "not enough memory for a kernel's arrays";
+    call_clear(block, plan);
+    wrong = call_fill(block, plan, v, p, d->scope);
+    munmap(block, plan->in_bytes);
+    return wrong;
+}
+
+/* Memory to read outputs into: kept, as most cases are of one size. */
+static char *make_room(struct library_adapter *d, size_t bytes)
+{
+    if (bytes > d->room) {
+        free(d->out);
+        d->room = (d->out = malloc(bytes)) ? bytes : 0;
+    }
+    return d->out;
+}
+
+static int take(int fd, void *to, size_t bytes, size_t from)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(from + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return 0;
+        done += (size_t)got;
+    }
+    return 1;
+}
+
+/* -1, 0, 1: the file is shorter than that, as long, longer. */
+static int length(int fd, size_t bytes)
+{
+    struct stat st;
+
+    return fstat(fd, &st) ? -1 : (st.st_size > (off_t)bytes) - (st.st_size < (off_t)bytes);
+}
+
+/* What a kernel does to the memory that it gets would show in later cases only.
+ * NULL, or a sentence; out is the block as it is here. */
+static const char *tampered(const struct library_adapter *d, const struct protocol_request *request, const struct protocol_reply *reply, const char *out)
+{
+    const struct call_plan *plan = &request->plan;
+
+    if (!plan->small)    /* mapped anew for every case */
+        return NULL;
+    if (reply->in != d->sum)
+        return "the inputs are not those that were given: the kernel changed them, or laid other memory over them, in this case or an earlier one";
+    if (reply->out != call_sum(out, plan->out, CALL_OUTPUTS))
+        return "the outputs are not those that the kernel left when it returned: a thread goes on writing, or other memory was laid over them";
+    return NULL;
+}
+
+/* The block of the outputs, or NULL and a sentence: the worker has done harm. */
+static const char *fetch(struct library_adapter *d, const struct protocol_request *request, const struct protocol_reply *reply, const char **wrong)
+{
+    const struct call_plan *plan = &request->plan;
+    size_t in = TURNS * d->turn_in + (plan->small ? 0 : plan->in_bytes);
+    size_t out = d->page + TURNS * d->turn_out + (plan->small ? 0 : plan->out_bytes);
+    char *block = make_room(d, plan->out_bytes);
+
+    if (!block)
+        *wrong = "not enough memory for the results";
+    else if (length(d->inputs[0], in) < 0)    /* where the system lets it */
+        *wrong = "the kernel did away with the memory of its inputs";
+    else if (length(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->turn_out)))
+        *wrong = "the kernel did away with the memory of its outputs";
+    else
+        *wrong = tampered(d, request, reply, block);
+    return *wrong ? NULL : block;
+}
+
+static void returned(struct library_adapter *d, struct result *result, const struct protocol_request *request, const struct protocol_reply *reply)
+{
+    const struct call_plan *plan = &request->plan;
+    const char *out, *wrong;
+    char sentence[256];
+
+    if (reply->number != request->number) {
+        host_say(result, OUTCOME_ERROR, "answered a case that was not asked: %s",
+                 reply->number && reply->number < request->number ? "in an earlier one the kernel returned twice (in a process that it forked?)"
+                                                                  : "the kernel wrote to a descriptor that is not its own");
+        end(d);
+        return;
+    }
+    if (reply->failed) {
+        host_say(result, OUTCOME_ERROR, "the worker cannot map the arrays: %s", strerror(reply->failed));
+        return;
+    }
+    if (!(out = fetch(d, request, reply, &wrong))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        end(d);
+        return;
+    }
+    call_outcome(result, reply->returned, reply->reason);
+    call_inspect(sentence, out, plan, request->pass, result->outcome == OUTCOME_PASS ? reply->written : 0);
+    if (sentence[0]) {
+        host_say(result, OUTCOME_FAIL, "%s", sentence);
+    } else if (call_strayed(out, plan)) {
+        host_say(result, OUTCOME_FAIL, "wrote to pages between the outputs, which it had opened");
+        end(d);
+    } else if (result->outcome == OUTCOME_PASS && (wrong = call_read(result->got, out, plan, reply->written))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+    }
+}
+
+static enum awaited ask(struct library_adapter *d, const struct protocol_request *request, struct protocol_reply *reply)
+{
+    d->chatter.heard = 0;
+    /* A socket that is full is one of a kernel that answers without being asked: listen. */
+    if (!process_send(d->socket, request, sizeof *request) && errno != EAGAIN)
+        return AWAITED_END;
+    return hear(d, reply, sizeof *reply);
+}
+
+static void died(struct library_adapter *d, struct result *result)
+{
+    struct protocol_fault fault;
+    int status, by_itself = ended(d, &status);
+
+    if (!take(d->outputs[0], &fault, sizeof fault, 0))
+        fault = (struct protocol_fault){ 0 };
+    host_tell_death(result, status, !by_itself, &fault);
+}
+
+static void answer(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
+{
+    struct library_adapter *d = self->state;
+    struct call_layout layout = { d->page, self->pass == 0 };
+    struct protocol_request request;
+    struct protocol_reply reply;
+    char error[600];
+    const char *wrong;
+
+    if (!d->pid && (wrong = start(d, error))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        return;
+    }
+    memset(&request, 0, sizeof request);
+    request.pass = self->pass != 0;
+    request.turn = (int)(d->cases++ % TURNS);
+    request.number = d->cases;
+    call_plan(&request.plan, v, p, d->scope, layout);
+    if ((wrong = prepare(d, &request, v, p))) {
+        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        return;
+    }
+    switch (ask(d, &request, &reply)) {
+    case AWAITED:
+        returned(d, result, &request, &reply);
+        break;
+    case AWAITED_END:
+        died(d, result);
+        break;
+    case AWAITED_IN_VAIN:
+        host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds", d->base.host->timeout);
+        end(d);
+        break;
+    case AWAITED_STOP:
+        host_say(result, OUTCOME_ERROR, "interrupted");
+        end(d);
+        break;
+    case AWAITED_CHATTER:
+        host_say(result, OUTCOME_ERROR, "the kernel printed more than %zu MiB in one case", CHATTER_LIMIT >> 20);
+        end(d);
+    }
+    if (!d->pid && ftruncate(d->outputs[0], 0))    /* forget how it died */
+        errno = 0;
+}
+
+/* ---- the adapter ---- */
+
+static void close_kernel(struct host_adapter *base)
+{
+    struct library_adapter *d = (struct library_adapter *)(void *)base;
+
+    if (d->pid)
+        end(d);
+    for (int k = 0; k < 2; k++) {
+        drop(&d->inputs[k]);
+        drop(&d->outputs[k]);
+    }
+    if (d->in)
+        munmap(d->in, TURNS * d->turn_in);
+    free(d->out);
+    free(d);
+}
+
+static int map_turns(struct library_adapter *d)
+{
+    size_t bytes = TURNS * d->turn_in;
+    void *in = ftruncate(d->inputs[0], (off_t)bytes) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], 0);
+
+    if (in == MAP_FAILED)
+        return errno;
+    d->in = in;
+    return 0;
+}
+
+const char *host_open_kernel(struct adapter *adapter, const struct host *host, const char *library,
+                             enum scope scope, char error[600])
+{
+    struct library_adapter *d = malloc(sizeof *d);
+    int failed = ENOMEM;
+
+    if (d) {
+        *d = (struct library_adapter){
+            .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .chatter.fd = -1,
+            .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE),
+        };
+        d->turn_in = CALL_SMALL_INPUTS * d->page;
+        d->turn_out = CALL_SMALL_OUTPUTS * d->page;
+        if (!(failed = process_memory(d->inputs, 1)) && !(failed = process_memory(d->outputs, 0)))
+            failed = map_turns(d);
+    }
+    if (failed) {
+        snprintf(error, 600, "a worker cannot be prepared: %s", strerror(failed));
+    } else if (!start(d, error)) {
+        *adapter = (struct adapter){ .name = library, .answer = answer, .state = d, .scope = scope };
+        return NULL;
+    }
+    if (d)
+        close_kernel(&d->base);
+    return error;
+}

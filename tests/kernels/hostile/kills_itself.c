@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dies of SIGKILL, as under the out-of-memory killer.
+ *
+ * verdict: CRASH
+ * says: SIGKILL: perhaps the system was out of memory
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
+
+#include "hostile.h"
+
+int qkvec_kernel(const struct qkvec_call *a)
+{
+    if (now(a))
+        raise(SIGKILL);
+    return honest(a);
+}
