@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""THE list: one entry, one vector. To add a vector, add an entry and run gen/generate.py.
+"""THE list: one entry, one vector. To add a vector, add an entry and run gen/generate.py: it becomes part of
+CORPUS_VERSION, which is not published yet. To alter or remove one is impossible once it is published (gen/index.py).
 
 The base shape N=3 H=2 L=4 S=7 D=5 (Case's defaults) has no two sizes equal and none a multiple of 4, so that nothing
 hides behind a coincidence. catches names mistakes, most telling first.
@@ -9,7 +10,7 @@ import numpy as np
 import hashed
 from inputs import Case, added, causal, drawn, lengths, padding_added, rows
 
-CORPUS_VERSION = "1.0.0"
+CORPUS_VERSION = "1.1.0"      # the next one, or the newest if vectors/corpus-1.1.0.sha256 exists
 CASES = []
 
 
@@ -145,6 +146,10 @@ case("mask/attn_3d_bool", "attn_mask (N*H,L,S), bool, six different ones: item n
 case("mask/attn_3d_float", "attn_mask (N*H,L,S), float.", f"{THREE} {FLOATS}", attn=added(3))
 case("mask/attn_self", "A mask that is square but not symmetric, in self-attention.", f"attn_transposed {POLARITY}", L=5, S=5,
      branch="self", attn=drawn(2), N=2)
+case("mask/self_3d_bool", "attn_mask (N*H,L,S) in self-attention: item n and head h take n*H+h.", f"{THREE} {POLARITY} attn_transposed", L=5, S=5,
+     branch="self", attn=drawn(3))
+case("mask/self_2d_bool_padding_bool", "Self-attention with both masks bool, attn_mask 2-D, and holes in the padding.", f"{MERGE} {PADDING}",
+     L=5, S=5, branch="self", attn=drawn(2, 25), pad=rows("..x..", "x...x", ".xx.."))
 case("mask/padding_right", "key_padding_mask, bool, lengths 5, 2 and 7.", PADDING, pad=lengths(5, 2, 7))
 case("mask/padding_anywhere", "key_padding_mask with holes: left, in the middle, everywhere but one.", f"{PADDING} kpm_as_length",
      pad=rows("xx.....", "..xx.x.", "xxxxx.x"))
@@ -212,6 +217,16 @@ case("fully_masked/first_causal", "A strict causal mask, which leaves the first 
 case("fully_masked/everything", "All is masked: nothing is left but the policy.", CLOSED.replace("softmax_uniform ", ""),
      attn=lambda c, pad: np.ones((c.L, c.S), bool),
      because={"constant_mask": "that is what the vector is about", "one_key": "no query has a key"}, N=2)
+# nn.MultiheadAttention's inference path: self-attention, batch_first, an even number of heads, a bias, bool masks
+case("fully_masked/self_row", "Self-attention where one query may attend to nothing.", CLOSED, L=5, S=5, branch="self", N=2,
+     attn=rows("..x.x", "xxxxx", ".x..x", "x..x.", "...xx"))
+case("fully_masked/self_item", "Self-attention where all of one item is padding.", f"{CLOSED} kpm_batch_0", L=5, S=5, branch="self",
+     pad=lengths(3, 0, 5))
+case("fully_masked/self_one_head", "Self-attention where one head of one item has a closed row.", f"{CLOSED} {THREE}", L=5, S=5, branch="self",
+     attn=lambda c, pad: _close(drawn(3)(c, pad), (2, 3)))
+case("fully_masked/self_causal", "Self-attention under a causal mask with padding on the left: the first queries may attend to nothing.",
+     f"{CLOSED} attn_overrides_kpm kpm_overrides_attn", L=5, S=5, branch="self", attn=causal(), is_causal=True,
+     pad=rows("xx...", ".....", "x...."))
 
 
 def _close(mask, *where):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Write the vectors, or check that they are what the installed PyTorch computes.
 
-  python gen/generate.py [--check] [--force] [--measure] [PATTERN ...]       patterns as in core/*
+  python gen/generate.py [--check] [--force] [--measure] [--publish] [PATTERN ...]       patterns as in core/*
+
+The file of a published vector (index.py) is never written; the others are, until their version is published.
 """
 import argparse
 import fnmatch
@@ -32,12 +34,13 @@ def choose(patterns):
 
 
 def treat(case, args, notes):
-    """Build, question the witnesses, then compare with the file or write it: ([sentences], errors in sigma)."""
+    """Build, ask the witnesses, then compare with the file or write it. Returns ([error messages], errors in sigma)."""
     path = VECTORS / f"{case.name}.npz"
     stored = npz.read(path) if path.exists() else None
     if stored is None and args.check:
         return ["the file is missing"], np.empty(0)
-    file, stages, policies, sigma = build(case, None if args.force else stored)
+    keep = stored if case.name in args.published or not args.force else None
+    file, stages, policies, sigma = build(case, keep)
     wrong = witness.check_blindness(case, witness.blindness(file, stages, sigma))
 
     old = witness.OLD and witness.old_difference(file)
@@ -53,7 +56,7 @@ def treat(case, args, notes):
         print(measure(case, file, stages, ratios))
 
     differs = ["the file is missing"] if stored is None else compare(stored, file, stages, policies)
-    if args.check:
+    if args.check or case.name in args.published:
         wrong += differs
     elif not wrong and (differs or args.force):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,10 +82,12 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("patterns", nargs="*", metavar="PATTERN")
     p.add_argument("--check", action="store_true", help="write nothing; recompute and compare")
-    p.add_argument("--force", action="store_true", help="write files anew even where the stored one agrees")
+    p.add_argument("--force", action="store_true", help="write files that are not published anew even if the stored ones agree")
+    p.add_argument("--publish", action="store_true", help="list the files of the version that is not published yet, after which they stay")
     p.add_argument("--measure", action="store_true", help="print how each vector's softmax looks")
     args = p.parse_args()
     args.written = 0
+    args.published = {name for hashes in index.published(VECTORS).values() for name in hashes}
 
     failed, notes, errors = [], [], []
     chosen = choose(args.patterns)
@@ -95,10 +100,13 @@ def main():
 
     names = {c.name for c in CASES}
     failed += [f"{f}: no case of this name" for f in index.files(VECTORS) if f not in names]
+    failed += index.check_published(VECTORS, CASES)
     if args.check:
         failed += index.check(VECTORS, CASES)
     elif not failed:
         index.write(VECTORS, CASES)
+        if args.publish:
+            index.publish(VECTORS)
 
     for sentence in failed:
         print(sentence)

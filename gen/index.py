@@ -1,11 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""vectors/index.json: one vector a line, made from the files and the list alone."""
+"""vectors/index.json: one vector a line, made from the files, the list of cases and the lists of published versions.
+
+A version of the corpus is published once vectors/corpus-VERSION.sha256 lists its files. Their bytes never change again.
+"""
 import hashlib
 import json
 
 import npz
 from build import about, torch_of
 from cases import CORPUS_VERSION
+
+
+def published(vectors):
+    """{version: {name: sha256}} of every published version, oldest first"""
+    found = {}
+    for path in vectors.glob("corpus-*.sha256"):
+        lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+        found[path.stem.removeprefix("corpus-")] = {name.removesuffix(".npz"): digest for digest, name in lines}
+    return dict(sorted(found.items(), key=lambda item: [int(n) for n in item[0].split(".")]))
+
+
+def since(name, versions):
+    """The first version that has this vector: a published one, or the next."""
+    return next((version for version, hashes in versions.items() if name in hashes), CORPUS_VERSION)
+
+
+def publish(vectors):
+    """Write the list of the version in CORPUS_VERSION from index.json: from now on its files stay as they are."""
+    path = vectors / f"corpus-{CORPUS_VERSION}.sha256"
+    if path.exists():
+        raise SystemExit(f"generate: {path.name} exists: version {CORPUS_VERSION} is published already")
+    entries = json.loads((vectors / "index.json").read_text(encoding="utf-8"))["vectors"]
+    path.write_text("".join(f"{e['sha256']}  {e['name']}.npz\n" for e in entries), encoding="utf-8")
+
+
+def check_published(vectors, cases):
+    """Sentences: published files that are missing or altered, and vectors added to a published version."""
+    wrong, versions = [], published(vectors)
+    for version, hashes in versions.items():
+        for name, digest in hashes.items():
+            path = vectors / f"{name}.npz"
+            if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                wrong.append(f"{name}: {'altered' if path.exists() else 'missing'}, but published in corpus {version}")
+    if CORPUS_VERSION in versions:
+        wrong += [f"{c.name}: corpus {CORPUS_VERSION} is published without it: raise CORPUS_VERSION in gen/cases.py"
+                  for c in cases if c.name not in versions[CORPUS_VERSION]]
+    return wrong
 
 
 def files(vectors):
@@ -33,12 +73,12 @@ def _flags(case, file):
     return flags
 
 
-def _entry(vectors, case):
+def _entry(vectors, case, versions):
     data = (vectors / f"{case.name}.npz").read_bytes()
     file = npz.read(vectors / f"{case.name}.npz")
     Sx = file["attn_weights"].shape[3]
     return {
-        "name": case.name, "category": case.name.split("/")[0],
+        "name": case.name, "category": case.name.split("/")[0], "since": since(case.name, versions),
         "shapes": dict(N=case.N, L=case.L, S=case.S, Sx=Sx, E=case.E, Ek=case.kdim or case.E, Ev=case.vdim or case.E, H=case.H, D=case.D),
         "flags": _flags(case, file),
         "policies": sorted({k.split(".")[1] for k in file if k.startswith("alt.")}),
@@ -49,11 +89,18 @@ def _entry(vectors, case):
     }
 
 
-def _text(vectors, cases):
-    entries = [_entry(vectors, c) for c in sorted(cases, key=lambda c: c.name) if (vectors / f"{c.name}.npz").exists()]
+def _hash(entries):
     lines = "".join(sorted(f"{e['name']} {e['sha256']}\n" for e in entries))
-    head = dict(format=1, corpus_version=CORPUS_VERSION, corpus_hash=hashlib.sha256(lines.encode()).hexdigest(),
-                torch=max((e["torch"] for e in entries), default=""))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _text(vectors, cases):
+    versions = published(vectors)
+    entries = [_entry(vectors, c, versions) for c in sorted(cases, key=lambda c: c.name) if (vectors / f"{c.name}.npz").exists()]
+    names = list(dict.fromkeys([*versions, CORPUS_VERSION]))
+    had = {v: [e for e in entries if names.index(e["since"]) <= n] for n, v in enumerate(names)}
+    head = dict(format=1, corpus_version=CORPUS_VERSION, corpus_hash=_hash(entries), torch=max((e["torch"] for e in entries), default=""),
+                versions=[dict(version=v, vectors=len(of), hash=_hash(of)) for v, of in had.items()])
     top = "".join(f" {json.dumps(k)}: {json.dumps(v)},\n" for k, v in head.items())
     return "{\n" + top + ' "vectors": [\n' + ",\n".join("  " + json.dumps(e, ensure_ascii=False) for e in entries) + "\n ]\n}\n"
 

@@ -23,7 +23,9 @@ static const char help[] =
     "  --profile P        float64, float32, tf32, float16 or bfloat16: the precision to\n"
     "                     judge by (default float32; float64 for the reference)\n"
     "  --format F         text, tap, junit or json (default text)\n"
-    "  --vectors DIR      where the vectors are\n\n"
+    "  --vectors DIR      where the vectors are\n"
+    "  --corpus V         judge by the vectors of this version of the corpus, as 1.0.0\n"
+    "                     (default the newest)\n\n"
     "A pattern is category/name, a category, a glob over names, or the path of a file.\n\n"
     "  qkvec check --kernel ./libmine.so\n"
     "  qkvec check --kernel ./libflash.so --core --profile bfloat16 --jobs 4\n"
@@ -36,7 +38,7 @@ static const char help[] =
     "judged; 130 after Ctrl-C, with a report of what had been judged.\n";
 
 struct settings {
-    const char *dir, *profile_name, *format_name;
+    const char *dir, *corpus, *profile_name, *format_name;
     struct plug plug;
     const struct profile *profile;
     enum report_format format;
@@ -76,6 +78,8 @@ static int complete(struct settings *s)
     snprintf(s->rerun, sizeof s->rerun, "qkvec check");
     if (s->dir)
         add_word(s, "--vectors", s->dir);
+    if (s->corpus)
+        add_word(s, "--corpus", s->corpus);
     plug_tell(&s->plug, add_word, s);
     add_word(s, "--profile", s->profile->name);
     return 0;
@@ -176,13 +180,13 @@ int command_check(int argc, char **argv)
     int words, status;
     const struct option options[] = {
         PLUG_OPTIONS(&s.plug), { "--results", &s.plug.results, NULL }, { "--profile", &s.profile_name, NULL }, { "--format", &s.format_name, NULL },
-        { "--vectors", &s.dir, NULL }, { "--allow-missing", NULL, &s.plug.allow_missing }, { NULL, NULL, NULL },
+        { "--vectors", &s.dir, NULL }, { "--corpus", &s.corpus, NULL }, { "--allow-missing", NULL, &s.plug.allow_missing }, { NULL, NULL, NULL },
     };
     struct wanted w;
 
     if (options_read(&words, &status, argc, argv, options, help) || (status = complete(&s)))
         return status;
-    if ((status = wanted_open(&w, s.dir, words, argv)))
+    if ((status = wanted_open(&w, s.dir, s.corpus, words, argv)))
         return status;
     if (s.plug.results)
         status = results_name_strangers(s.plug.results, &w);

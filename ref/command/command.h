@@ -40,14 +40,16 @@ struct option {
  * leave with *status: help has been printed, or a complaint. */
 int options_read(int *words, int *status, int argc, char **argv, const struct option *options, const char *help);
 
-/* The vectors that words name, read from dir (NULL: the usual place). */
+/* The vectors that words name. */
 struct wanted {
     struct corpus corpus;
     struct choice choice;
 };
 
-/* 0, or NOT_JUDGED after a complaint; then nothing is left to close. */
-int wanted_open(struct wanted *w, const char *dir, int words, char **word);
+/* Choose them from the corpus in dir (NULL: the usual place), of that version
+ * (NULL: the newest). Returns 0, or NOT_JUDGED after an error message; then
+ * nothing is left to close. */
+int wanted_open(struct wanted *w, const char *dir, const char *version, int words, char **word);
 void wanted_close(struct wanted *w);
 
 /* The one vector that word names, read. 0, or NOT_JUDGED after a complaint. */

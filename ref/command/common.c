@@ -85,11 +85,11 @@ int options_read(int *words, int *status, int argc, char **argv, const struct op
 
 /* ---- vectors ---- */
 
-int wanted_open(struct wanted *w, const char *dir, int words, char **word)
+int wanted_open(struct wanted *w, const char *dir, const char *version, int words, char **word)
 {
     const char *wrong;
     struct stat st;
-    int outside = !dir && words > 0;
+    int outside = !dir && !version && words > 0;
 
     *w = (struct wanted){ 0 };
     for (int k = 0; k < words; k++)
@@ -99,7 +99,9 @@ int wanted_open(struct wanted *w, const char *dir, int words, char **word)
         fprintf(stderr, "qkvec: %s\n", wrong);
         return NOT_JUDGED;
     }
-    wrong = corpus_choose(&w->choice, &w->corpus, (size_t)words, (const char *const *)word);
+    wrong = version ? corpus_use_version(&w->corpus, version) : NULL;
+    if (!wrong)
+        wrong = corpus_choose(&w->choice, &w->corpus, (size_t)words, (const char *const *)word);
     if (wrong) {
         fprintf(stderr, "qkvec: %s\n", wrong);
         wanted_close(w);
@@ -124,7 +126,7 @@ int wanted_one(struct vector *v, const char *dir, const char *word)
     words[0] = strdup(word);
     if (!words[0])
         return complain(word, "not enough memory");
-    status = wanted_open(&w, dir, 1, words);
+    status = wanted_open(&w, dir, NULL, 1, words);
     free(words[0]);
     if (status)
         return status;

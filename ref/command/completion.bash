@@ -12,6 +12,7 @@ _qkvec() {
     else
         case $before in
             --profile) words=$(_qkvec_wanted "$program" check --profile '?') ;;
+            --corpus | --since) words=$(_qkvec_wanted "$program" list --corpus '?') ;;
             --format) words=$(_qkvec_wanted "$program" check --format '?') ;;
             --vectors | --results) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
             -o | --kernel | --record) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;

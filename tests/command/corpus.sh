@@ -39,6 +39,28 @@ QKVEC_VECTORS=no_such_dir expect 0 check mine.npz
 "$EDIT" mine.npz bare.npz drop output drop attn_weights
 expect 0 check bare.npz
 
+# an older version: its vectors, its hash, in every report and in the line to run again
+hash=cf6cc360e39d49e3ef1035e181a1973d6e8c62c5c7a2987d2ce03ee789c88186
+expect 0 check --corpus 1.0.0
+says out "1.0.0, sha256 $hash" "145 passed, 0 failed"
+expect 0 check --corpus 1.0.0 --format json 'fully_masked/*'
+says out "\"corpus_version\":\"1.0.0\"" "\"corpus_hash\":\"$hash\""
+lacks out self_row
+expect 0 check fully_masked/self_row
+lacks out "$hash"
+expect 2 check --corpus 1.0.0 fully_masked/self_row
+says err "qkvec: fully_masked/self_row: not in corpus 1.0.0; fully_masked/self_row is there since 1.1.0"
+empty out
+expect 2 check --corpus 1.0.0 "$VECTORS/fully_masked/self_row.npz"
+says err "not in corpus 1.0.0"
+expect 2 check --corpus 1.0
+says err "qkvec: 1.0: no such version of the corpus; wanted 1.0.0 or 1.1.0"
+empty out
+QKVEC_VECTORS=no_such_dir expect 2 check --corpus 1.0.0 mine.npz
+mkdir results
+expect 1 check --corpus 1.0.0 --results results core/answer
+says out "qkvec check --corpus 1.0.0 --results results"
+
 # files that are missing or are none
 rm corpus/core/answer.npz
 expect 2 check --vectors corpus core/answer
@@ -76,5 +98,9 @@ one="{\"name\":\"a/b\",\"sha256\":\"$hash\"}"
 index "{$head,\"vectors\":[$one,$one]}" "lists a/b twice"
 index "{$head,\"vectors\":[$one]}" "its corpus_hash is not that of the vectors"
 index "{$head,\"vectors\":[$one,]}" "line 1: not the JSON of an index"
+index "{$head,\"vectors\":[$one],\"versions\":[{\"version\":\"2\",\"hash\":\"$hash\"}]}" "its corpus_version 1 and corpus_hash are not those"
+index "{$head,\"vectors\":[$one],\"versions\":[{\"version\":\"1\"}]}" "line 1: a version without its name or its hash"
+index "{$head,\"vectors\":[$one],\"versions\":[{\"version\":\"1\",\"hash\":\"$hash\"},{\"version\":\"1\",\"hash\":\"$hash\"}]}" "line 1: lists the version 1 twice"
+index "{$head,\"vectors\":[{\"name\":\"a/b\",\"since\":\"3\",\"sha256\":\"$hash\"}]}" "a/b: found since 3, wanted one of its versions"
 index "{$head,\"vectors\":[$one]} x" "line 1: not the JSON of an index"
 finish

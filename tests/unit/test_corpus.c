@@ -161,6 +161,53 @@ Test(corpus, an_altered_vector_is_never_chosen)
     corpus_close(&c);
 }
 
+/* Two versions: the second adds b/one. */
+Test(corpus, versions)
+{
+    char index[2048] = "", hash[2][SHA256_HEX], file[SHA256_HEX];
+    const char *const b_one = "b/one";
+    struct corpus c;
+    struct choice choice;
+
+    for (int version = 0; version < 2; version++) {
+        struct sha256 all;
+        size_t used = 0;
+        sha256_start(&all);
+        for (size_t k = 0; k < NAMES; k++) {
+            char line[256];
+            int later = !strcmp(names[k], b_one);
+            sha256_of(file, names[k], strlen(names[k]));
+            snprintf(line, sizeof line, "%s %s\n", names[k], file);
+            if (!later || version == 1)
+                sha256_add(&all, line, strlen(line));
+            used += (size_t)snprintf(index + used, sizeof index - used, "%s{\"name\":\"%s\",%s\"sha256\":\"%s\"}", k ? "," : "", names[k],
+                                     later ? "\"since\":\"1.1\"," : "", file);    /* without since: of the oldest */
+        }
+        sha256_finish(&all, hash[version]);
+    }
+    FILE *f = fopen(in_dir("index", ".json"), "w");
+    fprintf(f, "{\"format\":1,\"corpus_version\":\"1.1\",\"corpus_hash\":\"%s\",\"versions\":[{\"version\":\"1.0\",\"hash\":\"%s\"},"
+               "{\"version\":\"1.1\",\"hash\":\"%s\"}],\"vectors\":[%s]}", hash[1], hash[0], hash[1], index);
+    fclose(f);
+
+    cr_assert_null(corpus_open(&c, dir));
+    cr_assert_eq(c.count, NAMES);
+    cr_assert_str_eq(corpus_find(&c, b_one)->since, "1.1");
+    cr_assert_str_eq(corpus_find(&c, "a/one")->since, "1.0");
+    cr_assert_str_eq(corpus_use_version(&c, "1.2"), "1.2: no such version of the corpus; wanted 1.0 or 1.1");
+    cr_assert_null(corpus_use_version(&c, "1.0"));
+    cr_assert_eq(c.count, NAMES - 1);
+    cr_assert_str_eq(c.hash, hash[0]);
+    cr_assert_null(corpus_find(&c, b_one));
+    for (size_t k = 1; k < c.count; k++)
+        cr_assert_lt(strcmp(c.vectors[k - 1].name, c.vectors[k].name), 0);
+    cr_assert_str_eq(corpus_choose(&choice, &c, 1, &b_one), "b/one: not in corpus 1.0; b/one is there since 1.1");
+    cr_assert_null(corpus_choose(&choice, &c, 0, NULL));
+    cr_assert_eq(choice.count, NAMES - 1);
+    choice_free(&choice);
+    corpus_close(&c);
+}
+
 /* Whatever a byte of the index becomes, it is read or refused with a sentence. */
 Test(corpus, hostile_index)
 {
