@@ -13,8 +13,8 @@
 static const char help[] =
     "usage: qkvec check [OPTION...] [PATTERN...]\n\n"
     "Judge a kernel by the vectors that a pattern names (all without one). One of\n"
-    "--kernel, --command and --results says which; without, it is the reference\n"
-    "interpreter itself.\n\n"
+    "--kernel, --command and --results says which; without any, the reference itself is\n"
+    "judged.\n\n"
     PLUG_HELP
     "  --results DIR      judge DIR/<category>/<name>.npz, one file for each vector, made by\n"
     "                     anything: members named as the stages, <f2 <f4 or <f8, of which\n"
@@ -100,19 +100,19 @@ static void progress(size_t done, size_t count, const char *name)
     fflush(stderr);
 }
 
-/* Fill run->verdicts and run->evidence; 0, INTERRUPTED or NOT_JUDGED. */
+/* Fill run->verdicts and run->vectors; 0, INTERRUPTED or NOT_JUDGED. */
 static int judge_all(struct host_run *run, const struct choice *choice)
 {
     for (size_t k = 0; k < run->count; k++) {
-        run->evidence[k].path = choice->chosen[k].path;
-        run->evidence[k].name = choice->chosen[k].name;
-        run->evidence[k].bytes = choice->chosen[k].bytes;
-        run->evidence[k].length = choice->chosen[k].length;
+        run->vectors[k].path = choice->chosen[k].path;
+        run->vectors[k].name = choice->chosen[k].name;
+        run->vectors[k].bytes = choice->chosen[k].bytes;
+        run->vectors[k].length = choice->chosen[k].length;
     }
     const char *error = host_run(run);
     progress(run->count, run->count, "");
     if (error)
-        return complain(run->evidence[run->unreadable].path, "%s", error);    /* a report without it would claim too much */
+        return complain(run->vectors[run->unreadable].path, "%s", error);    /* a report without it would claim too much */
     if (run->stop && *run->stop) {
         size_t judged = host_run_compact(run);
         complain("check", "interrupted: %zu of %zu vectors were judged", judged, run->count);
@@ -125,7 +125,7 @@ static int judge_all(struct host_run *run, const struct choice *choice)
 static int report_all(const struct settings *s, const struct wanted *w, const struct host_run *run)
 {
     struct diagnosis diagnosis;
-    const char *error = diagnose(&diagnosis, run->evidence, run->count, s->profile);
+    const char *error = diagnose(&diagnosis, run->vectors, run->count, s->profile);
     int status;
 
     if (error)
@@ -150,14 +150,14 @@ static int check(struct settings *s, const struct wanted *w)
 {
     size_t count = w->choice.count, room = count ? count : 1;
     struct host_run run = {
-        .evidence = calloc(room, sizeof *run.evidence), .verdicts = calloc(room, sizeof *run.verdicts),
+        .vectors = calloc(room, sizeof *run.vectors), .verdicts = calloc(room, sizeof *run.verdicts),
         .judged = calloc(room, 1), .count = count, .adapters = s->plug.adapters, .jobs = s->plug.jobs, .profile = s->profile,
         .twice = (s->plug.kernel || s->plug.command) && !s->plug.once, .nondeterministic = s->plug.nondeterministic,
         .stop = s->plug.host.stop, .progress = progress,
     };
     int status;
 
-    if (!run.evidence || !run.verdicts || !run.judged) {
+    if (!run.vectors || !run.verdicts || !run.judged) {
         status = complain("check", "not enough memory for %zu verdicts", count);
     } else {
         status = judge_all(&run, &w->choice);
@@ -166,9 +166,9 @@ static int check(struct settings *s, const struct wanted *w)
         else if (status == INTERRUPTED)
             report_all(s, w, &run);
     }
-    for (size_t k = 0; run.evidence && k < run.count; k++)
-        mha_free(run.evidence[k].got);
-    free(run.evidence);
+    for (size_t k = 0; run.vectors && k < run.count; k++)
+        mha_free(run.vectors[k].got);
+    free(run.vectors);
     free(run.verdicts);
     free(run.judged);
     return status;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../judge/truth.h"
+#include "../judge/expected.h"
 #include "../store/file.h"
 #include "command.h"
 #include "numbers.h"
@@ -131,20 +131,20 @@ static void put_intro(FILE *f, const struct vector *v, const char *vector, const
 }
 
 /* The stages and sigma of every answer, as arrays under the names that a vector file uses. */
-static const char *put_answers(struct npz *z, const struct truth *truth)
+static const char *put_answers(struct npz *z, const struct expected *expected)
 {
     const char *wrong = NULL;
 
-    for (size_t a = 0; a < truth->answers && !wrong; a++) {
+    for (size_t a = 0; a < expected->answers && !wrong; a++) {
         struct array stage[STAGES], sigma[STAGES];
         char prefix[NPZ_NAME];
-        memcpy(stage, truth->answer[a].stage, sizeof stage);
-        memcpy(sigma, truth->answer[a].sigma, sizeof sigma);
+        memcpy(stage, expected->answer[a].stage, sizeof stage);
+        memcpy(sigma, expected->answer[a].sigma, sizeof sigma);
         for (int k = 0; a > 0 && k < POLICY_FIRST_STAGE; k++)    /* the same as the main answer's */
             stage[k].v = sigma[k].v = NULL;
         prefix[0] = 0;
         if (a)
-            snprintf(prefix, sizeof prefix, "alt.%.40s.", truth->answer[a].policy->name);
+            snprintf(prefix, sizeof prefix, "alt.%.40s.", expected->answer[a].policy->name);
         if (!(wrong = vector_put_stages(z, prefix, stage))) {
             strcat(prefix, "sigma.");
             wrong = vector_put_stages(z, prefix, sigma);
@@ -174,20 +174,20 @@ static void put_header(FILE *f, const struct vector *v, const struct npz *answer
 
 static int export(struct vector *v, const char *out, const struct profile *p)
 {
-    struct truth truth;
+    struct expected expected;
     struct npz answers = { 0 };
     struct file_out file;
     char error[SENTENCE], *about = vector_text(v, "about");
-    const char *wrong = about ? truth_make(&truth, v, truth_round(v, p), p, SCOPE_LAYER) : "not enough memory";
+    const char *wrong = about ? expected_make(&expected, v, expected_round(v, p), p, SCOPE_LAYER) : "not enough memory";
     int status = 0;
 
     if (wrong) {
         free(about);
         return complain(v->name, "%s", wrong);
     }
-    if (truth.not_applicable)
-        status = complain(v->name, "not applicable to %s: %s", p->name, truth.not_applicable);
-    else if ((wrong = put_answers(&answers, &truth)))
+    if (expected.not_applicable)
+        status = complain(v->name, "not applicable to %s: %s", p->name, expected.not_applicable);
+    else if ((wrong = put_answers(&answers, &expected)))
         status = complain(v->name, "%s", wrong);
     else if (!out)
         put_header(stdout, v, &answers, about, p);
@@ -199,7 +199,7 @@ static int export(struct vector *v, const char *out, const struct profile *p)
             status = complain(out, "%s", wrong);
     }
     npz_free(&answers);
-    truth_free(&truth);
+    expected_free(&expected);
     free(about);
     return status;
 }

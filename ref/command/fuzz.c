@@ -13,7 +13,7 @@
 
 static const char help[] =
     "usage: qkvec fuzz (--kernel LIB.so | --command CMD) [OPTION...]\n\n"
-    "Judge a kernel by random cases, with the interpreter and its envelope as the oracle.\n"
+    "Judge a kernel by random cases, with the reference and its envelope as the oracle.\n"
     "The first failure is made as small as it gets, written as a vector file, and\n"
     "diagnosed. Case number K is the same on every machine.\n\n"
     PLUG_HELP

@@ -4,13 +4,13 @@
 #ifndef QKVEC_STEP_H
 #define QKVEC_STEP_H
 
-#include "../judge/truth.h"
+#include "../judge/expected.h"
 
 /* A vector, its golden stages (what the file does not store is interpreted),
  * and the element that is looked at. */
 struct walk {
     const struct vector *v;
-    struct truth truth;
+    struct expected expected;
     const struct array *t, *sigma;    /* STAGES each, of the main answer under float32 */
     enum mha_stage stage;
     size_t at[4];                     /* index of the element, 0 in unused dimensions */

@@ -16,16 +16,16 @@ const char *walk_open(struct walk *w, const struct vector *v)
     const char *wrong;
 
     *w = (struct walk){ .v = v };
-    if ((wrong = truth_make(&w->truth, v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER)))
+    if ((wrong = expected_make(&w->expected, v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER)))
         return wrong;
-    w->t = w->truth.answer[0].stage;
-    w->sigma = w->truth.answer[0].sigma;
+    w->t = w->expected.answer[0].stage;
+    w->sigma = w->expected.answer[0].sigma;
     return NULL;
 }
 
 void walk_close(struct walk *w)
 {
-    truth_free(&w->truth);
+    expected_free(&w->expected);
 }
 
 size_t walk_count(const struct walk *w)

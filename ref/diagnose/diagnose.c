@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Letters: f fault, i evidence, k stage, m element of a whole array.
+ * Letters: f fault, i judged vector, k stage, m element of a whole array.
  */
 #include "diagnose.h"
 
@@ -19,11 +19,11 @@
 
 struct candidate { const struct fault *fault; double error; };
 
-static size_t cost(const struct scene *s)
+static size_t cost(const struct replay_case *s)
 {
     size_t sum = 0;
 
-    FOR(k, STAGES) sum += s->truth.answer[0].stage[k].size;
+    FOR(k, STAGES) sum += s->expected.answer[0].stage[k].size;
     return sum;
 }
 
@@ -34,13 +34,13 @@ static int cheaper(const void *a, const void *b)
 }
 
 /* The kernel may have seen the case as the file has it, or batch first. */
-static int looks_different(const struct scene *s)
+static int looks_different(const struct replay_case *s)
 {
     return !s->v.in.batch_first && s->v.in.batched && s->v.in.N > 1;
 }
 
 /* How well a fault fits one failed vector, whichever way the kernel saw it. */
-static const char *fit(double *error_sigma, const struct scene *s, const struct fault *f, const struct profile *p)
+static const char *fit(double *error_sigma, const struct replay_case *s, const struct fault *f, const struct profile *p)
 {
     *error_sigma = INFINITY;
     for (int canonical = 0; canonical <= looks_different(s) && *error_sigma == INFINITY; canonical++) {
@@ -56,14 +56,14 @@ static const char *fit(double *error_sigma, const struct scene *s, const struct 
 
 /* Explains every failed vector; the cheap ones come first and decide most. A
  * fault that no vector can decide about explains nothing. */
-static const char *explains_all(struct candidate *c, const struct scene *scenes, size_t count, const struct profile *p)
+static const char *explains_all(struct candidate *c, const struct replay_case *cases, size_t count, const struct profile *p)
 {
     size_t decided = 0;
 
     c->error = 0;
     for (size_t i = 0; i < count && c->error < INFINITY; i++) {
         double e;
-        const char *error = fit(&e, &scenes[i], c->fault, p);
+        const char *error = fit(&e, &cases[i], c->fault, p);
         if (error)
             return error;
         if (!isnan(e)) {
@@ -77,11 +77,11 @@ static const char *explains_all(struct candidate *c, const struct scene *scenes,
 }
 
 /* Drop the candidates that would have failed a vector that the kernel passed. */
-static const char *drop_contradicted(struct candidate *c, size_t *count, const struct evidence *e, const struct profile *p)
+static const char *drop_contradicted(struct candidate *c, size_t *count, const struct judged_vector *e, const struct profile *p)
 {
-    struct scene s;
+    struct replay_case s;
     size_t kept = 0;
-    const char *error = scene_open(&s, e, p);
+    const char *error = replay_case_open(&s, e, p);
 
     if (error)
         return error;
@@ -100,7 +100,7 @@ static const char *drop_contradicted(struct candidate *c, size_t *count, const s
             c[kept++] = c[f];
     }
     *count = kept;
-    scene_close(&s);
+    replay_case_close(&s);
     return error;
 }
 
@@ -124,8 +124,8 @@ static struct mistake *add(struct diagnosis *d, const char *name, const char *se
     return m;
 }
 
-/* Faults that fit all scenes, whose truth is that of profile q (p was asked for). */
-static const char *faults_that_fit(struct diagnosis *d, const struct scene *scenes, const struct evidence *evidence, size_t count,
+/* Faults that fit all cases, whose expected answers are those of profile q (p was asked for). */
+static const char *faults_that_fit(struct diagnosis *d, const struct replay_case *cases, const struct judged_vector *vectors, size_t count,
                                    const struct profile *p, const struct profile *q)
 {
     struct candidate *c = calloc(fault_count ? fault_count : 1, sizeof *c);
@@ -134,13 +134,13 @@ static const char *faults_that_fit(struct diagnosis *d, const struct scene *scen
 
     for (size_t f = 0; !error && f < fault_count; f++) {
         c[fitting] = (struct candidate){ &faults[f], 0 };
-        error = explains_all(&c[fitting], scenes, d->failed, q);
+        error = explains_all(&c[fitting], cases, d->failed, q);
         if (c[fitting].error < INFINITY)
             fitting++;
     }
     for (size_t i = 0; !error && fitting && i < count; i++)
-        if (evidence[i].verdict->outcome == OUTCOME_PASS)
-            error = drop_contradicted(c, &fitting, &evidence[i], p);
+        if (vectors[i].verdict->outcome == OUTCOME_PASS)
+            error = drop_contradicted(c, &fitting, &vectors[i], p);
     if (!error) {
         qsort(c, fitting, sizeof *c, nearer);
         FOR(f, fitting) {
@@ -166,15 +166,15 @@ static int holds_numbers(const struct vector *v, const struct profile *q)
 }
 
 /* Every failed vector that can decide meets q. */
-static int all_meet(const struct scene *scenes, size_t count, const struct profile *q)
+static int all_meet(const struct replay_case *cases, size_t count, const struct profile *q)
 {
     size_t met = 0;
 
     FOR(i, count) {
         struct verdict verdict;
-        if (!holds_numbers(&scenes[i].v, q))
+        if (!holds_numbers(&cases[i].v, q))
             continue;
-        judge(&verdict, &scenes[i].v, scenes[i].rounded, scenes[i].evidence->got, q, scenes[i].evidence->got[OUTPUT].v ? SCOPE_LAYER : SCOPE_CORE);
+        judge(&verdict, &cases[i].v, cases[i].rounded, cases[i].judged->got, q, cases[i].judged->got[OUTPUT].v ? SCOPE_LAYER : SCOPE_CORE);
         if (verdict.outcome == OUTCOME_SKIP)
             continue;
         if (verdict.outcome != OUTCOME_PASS)
@@ -185,10 +185,10 @@ static int all_meet(const struct scene *scenes, size_t count, const struct profi
 }
 
 /* The tightest of the looser profiles that all results meet. */
-static void lower_precision(struct diagnosis *d, const struct scene *scenes, const struct profile *p)
+static void lower_precision(struct diagnosis *d, const struct replay_case *cases, const struct profile *p)
 {
     for (const struct profile *q = p + 1; q < profiles + PROFILES; q++)
-        if (all_meet(scenes, d->failed, q)) {
+        if (all_meet(cases, d->failed, q)) {
             struct mistake *m = add(d, "precision", "", d->failed);
             m->precision = q;
             snprintf(m->sentence, sizeof m->sentence, "you asked for %s; these results have the precision of %s", p->name, q->name);
@@ -196,20 +196,20 @@ static void lower_precision(struct diagnosis *d, const struct scene *scenes, con
         }
 }
 
-static void exhibit(struct exhibit *x, const struct scene *s, enum mha_stage k, const struct array *before)
+static void exhibit(struct exhibit *x, const struct replay_case *s, enum mha_stage k, const struct array *before)
 {
-    *x = (struct exhibit){ &s->evidence->got[k], &s->truth.answer[0].stage[k], &s->truth.answer[0].sigma[k], before, s->truth.profile };
+    *x = (struct exhibit){ &s->judged->got[k], &s->expected.answer[0].stage[k], &s->expected.answer[0].sigma[k], before, s->expected.profile };
 }
 
 /* The symptom holds on every failed vector; neutral where a vector cannot show it. */
-static int holds_everywhere(const struct scene *scenes, size_t count, enum mha_stage k,
+static int holds_everywhere(const struct replay_case *cases, size_t count, enum mha_stage k,
                             const struct array *const *before, enum symptom symptom, double detail)
 {
     size_t held = 0;
 
     FOR(i, count) {
         struct exhibit x;
-        exhibit(&x, &scenes[i], k, before[i]);
+        exhibit(&x, &cases[i], k, before[i]);
         int there = x.got->v ? symptom_holds(symptom, detail, &x) : -1;
         if (there == 0)
             return 0;
@@ -218,14 +218,14 @@ static int holds_everywhere(const struct scene *scenes, size_t count, enum mha_s
     return held > 0;
 }
 
-static void symptoms(struct diagnosis *d, const struct scene *scenes, enum mha_stage k, const struct array *const *before)
+static void symptoms(struct diagnosis *d, const struct replay_case *cases, enum mha_stage k, const struct array *const *before)
 {
     for (enum symptom symptom = 0; symptom < SYMPTOMS; symptom++) {
         struct exhibit x;
         double detail;
-        exhibit(&x, &scenes[d->failed - 1], k, NULL);           /* the largest suggests most */
+        exhibit(&x, &cases[d->failed - 1], k, NULL);           /* the largest suggests most */
         for (int n = 0; !isnan(detail = symptom_detail(symptom, &x, n)); n++)
-            if (holds_everywhere(scenes, d->failed, k, before, symptom, detail)) {
+            if (holds_everywhere(cases, d->failed, k, before, symptom, detail)) {
                 struct mistake *m = add(d, symptom_names[symptom], "", d->failed);
                 symptom_sentence(m->sentence, symptom, detail, k, &x);
                 return;
@@ -233,48 +233,48 @@ static void symptoms(struct diagnosis *d, const struct scene *scenes, enum mha_s
     }
 }
 
-/* The expected stage of the vector that the kernel saw before each scene. */
-static const char *look_back(struct scene *earlier, const struct array **before, const struct scene *scenes, size_t failed,
-                             const struct evidence *evidence, enum mha_stage k, const struct profile *p)
+/* The expected stage of the vector that the kernel saw before each case. */
+static const char *look_back(struct replay_case *earlier, const struct array **before, const struct replay_case *cases, size_t failed,
+                             const struct judged_vector *vectors, enum mha_stage k, const struct profile *p)
 {
     FOR(i, failed) {
-        size_t at = (size_t)(scenes[i].evidence - evidence);
+        size_t at = (size_t)(cases[i].judged - vectors);
         const char *error;
         if (!at)
             continue;
-        if ((error = scene_open(&earlier[i], &evidence[at - 1], p)))
+        if ((error = replay_case_open(&earlier[i], &vectors[at - 1], p)))
             return error;
-        before[i] = &earlier[i].truth.answer[0].stage[k];
+        before[i] = &earlier[i].expected.answer[0].stage[k];
     }
     return NULL;
 }
 
 /* The first returned stage that some failed vector has wrong. */
-static enum mha_stage wrong_stage(const struct scene *scenes, size_t failed)
+static enum mha_stage wrong_stage(const struct replay_case *cases, size_t failed)
 {
     FOR(a, RETURNED) FOR(i, failed) {
-        const struct scene *s = &scenes[i];
+        const struct replay_case *s = &cases[i];
         struct comparison c;
         enum mha_stage k = returned_stages[a];
-        if (!same_shape(&s->evidence->got[k], &s->truth.answer[0].stage[k]))
+        if (!same_shape(&s->judged->got[k], &s->expected.answer[0].stage[k]))
             continue;
-        compare_stage(&c, k, &s->evidence->got[k], &s->truth.answer[0].stage[k], &s->truth.answer[0].sigma[k], s->truth.profile);
+        compare_stage(&c, k, &s->judged->got[k], &s->expected.answer[0].stage[k], &s->expected.answer[0].sigma[k], s->expected.profile);
         if (!c.passed)
             return k;
     }
     return STAGES;
 }
 
-static const char *look_for_symptoms(struct diagnosis *d, const struct scene *scenes, const struct evidence *evidence, const struct profile *p)
+static const char *look_for_symptoms(struct diagnosis *d, const struct replay_case *cases, const struct judged_vector *vectors, const struct profile *p)
 {
-    enum mha_stage k = wrong_stage(scenes, d->failed);
-    struct scene *earlier = calloc(d->failed, sizeof *earlier);
+    enum mha_stage k = wrong_stage(cases, d->failed);
+    struct replay_case *earlier = calloc(d->failed, sizeof *earlier);
     const struct array **before = calloc(d->failed, sizeof *before);
     const char *error = earlier && before ? NULL : "not enough memory for the diagnosis";
 
-    if (!error && k != STAGES && !(error = look_back(earlier, before, scenes, d->failed, evidence, k, p)))
-        symptoms(d, scenes, k, before);
-    FOR(i, d->failed) if (earlier && before && before[i]) scene_close(&earlier[i]);
+    if (!error && k != STAGES && !(error = look_back(earlier, before, cases, d->failed, vectors, k, p)))
+        symptoms(d, cases, k, before);
+    FOR(i, d->failed) if (earlier && before && before[i]) replay_case_close(&earlier[i]);
     free(earlier);
     free(before);
     return error;
@@ -282,38 +282,38 @@ static const char *look_for_symptoms(struct diagnosis *d, const struct scene *sc
 
 /* ---- all of it ---- */
 
-static const char *look_at(struct diagnosis *d, struct scene *scenes, const struct evidence *evidence, size_t count, const struct profile *p)
+static const char *look_at(struct diagnosis *d, struct replay_case *cases, const struct judged_vector *vectors, size_t count, const struct profile *p)
 {
     const char *error = NULL;
 
-    lower_precision(d, scenes, p);
+    lower_precision(d, cases, p);
     if (!d->count)
-        error = faults_that_fit(d, scenes, evidence, count, p, p);
+        error = faults_that_fit(d, cases, vectors, count, p, p);
     if (!error && !d->count)
-        error = look_for_symptoms(d, scenes, evidence, p);
+        error = look_for_symptoms(d, cases, vectors, p);
     for (const struct profile *q = p + 1; !error && !d->count && q < profiles + PROFILES && d->failed > 2; q++) {
-        FOR(i, d->failed) if (!error) error = truth_change_profile(&scenes[i].truth, &scenes[i].v, q);
+        FOR(i, d->failed) if (!error) error = expected_change_profile(&cases[i].expected, &cases[i].v, q);
         if (!error)
-            error = faults_that_fit(d, scenes, evidence, count, p, q);
+            error = faults_that_fit(d, cases, vectors, count, p, q);
     }
     return error;
 }
 
-const char *diagnose(struct diagnosis *d, const struct evidence *evidence, size_t count, const struct profile *p)
+const char *diagnose(struct diagnosis *d, const struct judged_vector *vectors, size_t count, const struct profile *p)
 {
-    struct scene *scenes = calloc(count ? count : 1, sizeof *scenes);
-    const char *error = scenes ? NULL : "not enough memory for the diagnosis";
+    struct replay_case *cases = calloc(count ? count : 1, sizeof *cases);
+    const char *error = cases ? NULL : "not enough memory for the diagnosis";
 
     *d = (struct diagnosis){ 0 };
     for (size_t i = 0; !error && i < count; i++)
-        if (evidence[i].verdict->outcome == OUTCOME_FAIL && scene_has_results(&evidence[i])
-            && !(error = scene_open(&scenes[d->failed], &evidence[i], p)))
+        if (vectors[i].verdict->outcome == OUTCOME_FAIL && replay_case_has_results(&vectors[i])
+            && !(error = replay_case_open(&cases[d->failed], &vectors[i], p)))
             d->failed++;
     if (!error && d->failed) {
-        qsort(scenes, d->failed, sizeof *scenes, cheaper);
-        error = look_at(d, scenes, evidence, count, p);
+        qsort(cases, d->failed, sizeof *cases, cheaper);
+        error = look_at(d, cases, vectors, count, p);
     }
-    FOR(i, scenes ? d->failed : 0) scene_close(&scenes[i]);
-    free(scenes);
+    FOR(i, cases ? d->failed : 0) replay_case_close(&cases[i]);
+    free(cases);
     return error;
 }

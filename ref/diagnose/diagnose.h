@@ -13,7 +13,7 @@
 #include "../judge/judge.h"
 
 /* What is known about one judged vector: enough to replay a mistake on it. */
-struct evidence {
+struct judged_vector {
     const char *path, *name;         /* to read the vector again */
     const unsigned char *bytes;      /* of that file, which are known to be right; or NULL */
     size_t length;
@@ -23,7 +23,7 @@ struct evidence {
 };
 
 /* Its vector's arrays: a copy, of proven bytes, or of the file. NULL, or a sentence. */
-const char *evidence_read(struct npz *file, const struct evidence *e);
+const char *judged_vector_read(struct npz *file, const struct judged_vector *e);
 
 /* One name for what went wrong. */
 struct mistake {
@@ -45,9 +45,9 @@ struct diagnosis {
     size_t failed;                   /* vectors that failed with results to look at */
 };
 
-/* evidence in the order in which the kernel saw the vectors. NULL, or a
+/* vectors: in the order in which the kernel saw the vectors. NULL, or a
  * sentence (out of memory, a vector that cannot be read any more). */
-const char *diagnose(struct diagnosis *d, const struct evidence *evidence, size_t count,
+const char *diagnose(struct diagnosis *d, const struct judged_vector *vectors, size_t count,
                      const struct profile *p);
 
 #endif

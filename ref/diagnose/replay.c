@@ -17,49 +17,49 @@ static int infinite_inputs(const struct vector *v)
     return 0;
 }
 
-const char *evidence_read(struct npz *file, const struct evidence *e)
+const char *judged_vector_read(struct npz *file, const struct judged_vector *e)
 {
     return e->file ? npz_copy(file, e->file, NULL)
          : e->bytes ? npz_read_proven(file, e->bytes, e->length) : npz_read(file, e->path);
 }
 
-const char *scene_open(struct scene *s, const struct evidence *e, const struct profile *p)
+const char *replay_case_open(struct replay_case *s, const struct judged_vector *e, const struct profile *p)
 {
     struct npz file;
-    const char *error = evidence_read(&file, e);
+    const char *error = judged_vector_read(&file, e);
 
     if (!error)
         error = vector_from(&s->v, &file, e->name);
-    s->evidence = e;
+    s->judged = e;
     if (error)
         return "a vector cannot be read any more";
-    s->rounded = truth_round(&s->v, p);
-    if ((error = truth_make(&s->truth, &s->v, s->rounded, p, SCOPE_LAYER)))
+    s->rounded = expected_round(&s->v, p);
+    if ((error = expected_make(&s->expected, &s->v, s->rounded, p, SCOPE_LAYER)))
         vector_free(&s->v);
     if (error)
         return error;
-    s->open = s->truth.answers > 1 || infinite_inputs(&s->v);
+    s->open = s->expected.answers > 1 || infinite_inputs(&s->v);
     s->canonical = s->v.in;
-    s->canonical.query = s->truth.answer[0].stage[QUERY_ROWS].v;
-    s->canonical.key = s->truth.answer[0].stage[KEY_ROWS].v;
-    s->canonical.value = s->truth.answer[0].stage[VALUE_ROWS].v;
+    s->canonical.query = s->expected.answer[0].stage[QUERY_ROWS].v;
+    s->canonical.key = s->expected.answer[0].stage[KEY_ROWS].v;
+    s->canonical.value = s->expected.answer[0].stage[VALUE_ROWS].v;
     s->canonical.batched = s->canonical.batch_first = 1;
     return NULL;
 }
 
-void scene_close(struct scene *s)
+void replay_case_close(struct replay_case *s)
 {
-    truth_free(&s->truth);
+    expected_free(&s->expected);
     vector_free(&s->v);
 }
 
-int scene_has_results(const struct evidence *e)
+int replay_case_has_results(const struct judged_vector *e)
 {
     FOR(a, RETURNED) if (e->got[returned_stages[a]].v) return 1;
     return 0;
 }
 
-const char *replay_open(struct replay *r, const struct scene *s, const struct fault *f, const struct profile *p, int canonical)
+const char *replay_open(struct replay *r, const struct replay_case *s, const struct fault *f, const struct profile *p, int canonical)
 {
     const char *error;
 
@@ -111,7 +111,7 @@ static double largest(const struct array *a)
 
 /* Far beyond what any rounding does: saves the envelope of a hopeless fault.
  * Rounding moves a score by its size, and a weight by as much. */
-static int hopeless(const struct scene *s, const struct array got[STAGES], const struct array replayed[STAGES], const struct profile *p)
+static int hopeless(const struct replay_case *s, const struct array got[STAGES], const struct array replayed[STAGES], const struct profile *p)
 {
     double loss = 1e4 * fmax(p->u, fmax(p->s, p->o)) * (1 + largest(&replayed[MASKED_SCORES]));
 
@@ -133,13 +133,13 @@ static int hopeless(const struct scene *s, const struct array got[STAGES], const
 
 /* By what the kernel gave, this vector does not tell the fault from PyTorch's
  * answer; nor from another one, where open. */
-static int looks_right(const struct replay *r, const struct scene *s, const struct profile *p, int open)
+static int looks_right(const struct replay *r, const struct replay_case *s, const struct profile *p, int open)
 {
-    const struct array *got = s->evidence->got;
+    const struct array *got = s->judged->got;
 
     FOR(a, RETURNED) {
         enum mha_stage k = returned_stages[a];
-        const struct array *right = &s->truth.answer[0].stage[k], *sigma = &s->truth.answer[0].sigma[k];
+        const struct array *right = &s->expected.answer[0].stage[k], *sigma = &s->expected.answer[0].sigma[k];
         FOR(m, got[k].v ? right->size : 0)
             if (!(open && !isfinite(right->v[m])) && distance(r->stage[k].v[m], right->v[m], sigma->v[m], 0, p) > ENVELOPE_SIGMAS)
                 return 0;
@@ -147,9 +147,9 @@ static int looks_right(const struct replay *r, const struct scene *s, const stru
     return 1;
 }
 
-double replay_fit(struct replay *r, const struct scene *s, const struct profile *p)
+double replay_fit(struct replay *r, const struct replay_case *s, const struct profile *p)
 {
-    const struct array *got = s->evidence->got;
+    const struct array *got = s->judged->got;
     double worst = 0;
     size_t compared = 0;
 
@@ -162,7 +162,7 @@ double replay_fit(struct replay *r, const struct scene *s, const struct profile 
         if (!same_shape(&got[k], &r->stage[k]))
             continue;
         FOR(m, got[k].size) {
-            double e = distance(got[k].v[m], r->stage[k].v[m], r->sigma[k].v[m] + s->truth.answer[0].sigma[k].v[m],
+            double e = distance(got[k].v[m], r->stage[k].v[m], r->sigma[k].v[m] + s->expected.answer[0].sigma[k].v[m],
                                 s->open, p);
             if (!(e <= ENVELOPE_SIGMAS))
                 return INFINITY;
@@ -173,7 +173,7 @@ double replay_fit(struct replay *r, const struct scene *s, const struct profile 
     return compared && !looks_right(r, s, p, 0) ? worst : INFINITY;
 }
 
-int replay_unnoticed(const struct replay *r, const struct scene *s, const struct profile *p)
+int replay_unnoticed(const struct replay *r, const struct replay_case *s, const struct profile *p)
 {
     return looks_right(r, s, p, s->open);
 }

@@ -22,14 +22,14 @@ const char *fuzz_judge(struct verdict *verdict, struct array kept[STAGES], struc
 /* What the kernel does with the cases from the failing one on. */
 static const char *look(struct fuzz *fuzz)
 {
-    struct evidence *e = calloc(WITNESSES + 1, sizeof *e);
+    struct judged_vector *e = calloc(WITNESSES + 1, sizeof *e);
     struct verdict *v = calloc(WITNESSES + 1, sizeof *v);
     struct npz *z = calloc(WITNESSES + 1, sizeof *z);
     const char *error = e && v && z ? NULL : "not enough memory for the diagnosis";
     size_t count = 0;
 
     for (; !error && count <= WITNESSES && !(fuzz->stop && *fuzz->stop); count++) {
-        e[count] = (struct evidence){ .name = "fuzz", .file = &z[count], .verdict = &v[count] };
+        e[count] = (struct judged_vector){ .name = "fuzz", .file = &z[count], .verdict = &v[count] };
         error = count ? fuzz_case(&z[count], fuzz->number + count - 1) : npz_copy(&z[0], &fuzz->small, NULL);
         if (!error)
             error = fuzz_judge(&v[count], e[count].got, fuzz, &z[count]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random cases against a kernel, with the interpreter and the envelope as the
+ * Random cases against a kernel, with the reference and the envelope as the
  * oracle; a failure is made as small as it gets.
  */
 #ifndef QKVEC_FUZZ_H

@@ -34,7 +34,7 @@ static const char *put(struct npz *file, const struct answer *a, int which)
 const char *fuzz_write(const char *path, const struct npz *z, const char *about, char error[512])
 {
     struct vector v;
-    struct truth truth;
+    struct expected expected;
     struct npz copy, file;
     const char *wrong = npz_copy(&copy, z, NULL);
 
@@ -42,12 +42,12 @@ const char *fuzz_write(const char *path, const struct npz *z, const char *about,
         snprintf(error, 512, "%s", wrong);
         return error;
     }
-    if (!(wrong = truth_make(&truth, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER))) {
+    if (!(wrong = expected_make(&expected, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER))) {
         if (!(wrong = npz_copy(&file, z, NULL))) {
-            for (size_t k = 0; !wrong && k < truth.answers; k++)
-                wrong = put(&file, &truth.answer[k], k > 0);
+            for (size_t k = 0; !wrong && k < expected.answers; k++)
+                wrong = put(&file, &expected.answer[k], k > 0);
             if (!wrong && !(wrong = vector_put_text(&file, "about", about))
-                && !(wrong = vector_put_text(&file, "made_by", "qkvec fuzz: the interpreter in float64")))
+                && !(wrong = vector_put_text(&file, "made_by", "qkvec fuzz: the reference in float64")))
                 wrong = npz_write(&file, path);
             if (wrong) {
                 snprintf(error, 512, "%s", wrong);
@@ -55,7 +55,7 @@ const char *fuzz_write(const char *path, const struct npz *z, const char *about,
             }
             npz_free(&file);
         }
-        truth_free(&truth);
+        expected_free(&expected);
     }
     vector_free(&v);
     return wrong;

@@ -25,7 +25,7 @@ static int not_yet(ssize_t got)
     return got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-static void hear(struct chatter *c)
+static void hear(struct child_output *c)
 {
     static const char enough[] = "\nqkvec: the kernel prints more, which is not shown\n";
     char text[65536];
@@ -39,16 +39,16 @@ static void hear(struct chatter *c)
         return;
     }
     c->heard += (size_t)got;
-    if (c->shown >= CHATTER_SHOWN)
+    if (c->shown >= CHILD_OUTPUT_SHOWN)
         return;
-    size_t rest = CHATTER_SHOWN - c->shown, show = (size_t)got < rest ? (size_t)got : rest;
+    size_t rest = CHILD_OUTPUT_SHOWN - c->shown, show = (size_t)got < rest ? (size_t)got : rest;
     c->shown += show;
     fwrite(text, 1, show, stderr);
-    if (c->shown >= CHATTER_SHOWN)
+    if (c->shown >= CHILD_OUTPUT_SHOWN)
         fputs(enough, stderr);
 }
 
-enum awaited process_await(int fd, struct chatter *chatter, double deadline, int (*stopped)(const void *), const void *context)
+enum awaited process_await(int fd, struct child_output *child_output, double deadline, int (*stopped)(const void *), const void *context)
 {
     struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 
@@ -57,27 +57,27 @@ enum awaited process_await(int fd, struct chatter *chatter, double deadline, int
         if (stopped(context))
             return AWAITED_STOP;
         if (left <= 0)
-            return AWAITED_IN_VAIN;
-        p[1].fd = chatter ? chatter->fd : -1;
+            return AWAITED_TIMEOUT;
+        p[1].fd = child_output ? child_output->fd : -1;
         p[0].revents = p[1].revents = 0;
         if (poll(p, 2, left < TICK ? (int)left + 1 : TICK) <= 0)
             continue;
         if (p[1].revents)
-            hear(chatter);
-        if (chatter && chatter->heard > CHATTER_LIMIT)
-            return AWAITED_CHATTER;
+            hear(child_output);
+        if (child_output && child_output->heard > CHILD_OUTPUT_LIMIT)
+            return AWAITED_TOO_MUCH;
         if (p[0].revents)
             return AWAITED;
     }
 }
 
-enum awaited process_await_all(int fd, void *data, size_t bytes, struct chatter *chatter, double deadline,
+enum awaited process_await_all(int fd, void *data, size_t bytes, struct child_output *child_output, double deadline,
                                int (*stopped)(const void *), const void *context)
 {
     char *to = data;
 
     while (bytes) {
-        enum awaited awaited = process_await(fd, chatter, deadline, stopped, context);
+        enum awaited awaited = process_await(fd, child_output, deadline, stopped, context);
         if (awaited != AWAITED)
             return awaited;
         ssize_t got = read(fd, to, bytes);

@@ -225,7 +225,7 @@ static const char *computed(struct array t[STAGES], const struct mha_in *in, con
     if (scope == SCOPE_CORE) {
         if ((wrong = mha_alloc(t, in)))
             return wrong;
-        truth_heads(t, in, p, scope);
+        expected_heads(t, in, p, scope);
     } else {
         size_t N = in->N, H = in->H, L = in->L, Sx = in->S + (in->bias_k != NULL) + (in->add_zero_attn != 0);
         FOR(k, STAGES) t[k] = (struct array){ 0 };

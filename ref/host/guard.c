@@ -53,11 +53,11 @@ static int is_within(const char *at, const char *block, size_t bytes)
 
 static int is_earlier(const struct guard *g, const char *at)
 {
-    for (int k = 0; k < TURNS; k++)
-        if (is_within(at, g->turn[k].in.at, g->turn_in) || is_within(at, g->turn[k].out.at, g->turn_out))
+    for (int k = 0; k < RING_SLOTS; k++)
+        if (is_within(at, g->ring_slot[k].in.at, g->ring_slot_in) || is_within(at, g->ring_slot[k].out.at, g->ring_slot_out))
             return 1;
-    for (int k = 0; k < GRAVES; k++)
-        if (is_within(at, g->grave[k].at, g->grave[k].bytes))
+    for (int k = 0; k < QUARANTINED; k++)
+        if (is_within(at, g->quarantined[k].at, g->quarantined[k].bytes))
             return 1;
     return 0;
 }

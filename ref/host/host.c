@@ -88,7 +88,7 @@ void host_tell_death(struct result *result, int status, int killed, const struct
     char text[256];
 
     if (killed || !signal) {
-        tell_end(result, status, killed, fault->kind == FAULT_DEAF);
+        tell_end(result, status, killed, fault->kind == FAULT_FDS_CLOSED);
         return;
     }
     switch (told_kind(fault)) {

@@ -110,11 +110,11 @@ static int one(struct shared *shared, struct verdict *verdict, struct array got[
     struct host_run *run = shared->run;
     char error[600];
 
-    const struct evidence *e = &run->evidence[k];
+    const struct judged_vector *e = &run->vectors[k];
     struct npz file;
 
     tell(shared, e->name);
-    const char *wrong = evidence_read(&file, e);
+    const char *wrong = judged_vector_read(&file, e);
     if (wrong)
         snprintf(error, sizeof error, "%s", wrong);
     else
@@ -147,7 +147,7 @@ static void *work(void *argument)
 
     adapter->pass = 0;
     for (size_t k = job->number; k < run->count && !stopped(shared); k += step) {
-        if (!one(shared, &run->verdicts[k], run->evidence[k].got, adapter, k))
+        if (!one(shared, &run->verdicts[k], run->vectors[k].got, adapter, k))
             return NULL;
         run->judged[k] = 1;
         last = k;
@@ -157,12 +157,12 @@ static void *work(void *argument)
         struct verdict again;
         struct array second[STAGES] = { { 0 } };
         if (settled(&run->verdicts[k])) {
-            tell(shared, run->evidence[k].name);
+            tell(shared, run->vectors[k].name);
             continue;
         }
         int whole = one(shared, &again, second, adapter, k);
         if (whole)
-            join(&run->verdicts[k], run->evidence[k].got, &again, second, run->nondeterministic);
+            join(&run->verdicts[k], run->vectors[k].got, &again, second, run->nondeterministic);
         mha_free(second);
         if (!whole)
             return NULL;
@@ -182,7 +182,7 @@ const char *host_run(struct host_run *run)
     }
     pthread_mutex_init(&shared.lock, NULL);
     for (size_t k = 0; k < run->count; k++)
-        run->evidence[k].verdict = &run->verdicts[k];
+        run->vectors[k].verdict = &run->verdicts[k];
     for (size_t j = 0; j < run->jobs; j++)
         jobs[j] = (struct job){ .shared = &shared, .number = j };
     while (started < run->jobs && !pthread_create(&jobs[started].thread, NULL, work, &jobs[started]))
@@ -203,14 +203,14 @@ size_t host_run_compact(struct host_run *run)
 
     for (size_t k = 0; k < run->count; k++) {
         if (!run->judged[k]) {
-            mha_free(run->evidence[k].got);
+            mha_free(run->vectors[k].got);
             continue;
         }
         if (kept != k) {
-            run->evidence[kept] = run->evidence[k];
+            run->vectors[kept] = run->vectors[k];
             run->verdicts[kept] = run->verdicts[k];
-            run->evidence[kept].verdict = &run->verdicts[kept];
-            memset(run->evidence[k].got, 0, sizeof run->evidence[k].got);
+            run->vectors[kept].verdict = &run->verdicts[kept];
+            memset(run->vectors[k].got, 0, sizeof run->vectors[k].got);
         }
         kept++;
     }

@@ -14,8 +14,8 @@
 #include "../diagnose/diagnose.h"
 
 struct host_run {
-    struct evidence *evidence;      /* path and name are given; got is filled */
-    struct verdict *verdicts;       /* one for each; evidence points to them */
+    struct judged_vector *vectors;      /* path and name are given; got is filled */
+    struct verdict *verdicts;       /* one for each; vectors points to them */
     size_t count;
     struct adapter *adapters;             /* to the same kernel, one for each job */
     size_t jobs;

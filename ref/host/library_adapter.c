@@ -27,22 +27,22 @@ struct library_adapter {
     enum scope scope;
     pid_t pid;                      /* 0: no worker */
     int socket, inputs[2], outputs[2];
-    struct chatter chatter;
-    size_t page, turn_in, turn_out;  /* bytes of a turn's blocks */
+    struct child_output child_output;
+    size_t page, ring_slot_in, ring_slot_out;  /* bytes of a ring slot's blocks */
     size_t cases;
-    char *in;                       /* the turns' inputs, mapped */
-    struct call_slot used[TURNS][CALL_INPUTS];    /* by the last small case of the turn */
+    char *in;                       /* the ring slots' inputs, mapped */
+    struct call_slot used[RING_SLOTS][CALL_INPUTS];    /* by the last small case of the ring slot */
     uint64_t sum;                   /* of a small case's inputs, as they were written */
-    unsigned char filled[TURNS];    /* had it one? A large case has a turn too, but not its block */
+    unsigned char filled[RING_SLOTS];    /* had it one? A large case has a ring slot too, but not its block */
     char *out;                      /* outputs that have been read; room of them */
     size_t room;
-    int whole;                      /* the files hold the turns, all of them and nothing else */
+    int whole;                      /* the files hold the ring slots, all of them and nothing else */
 };
 
 /* Where the block of a case begins in its file. */
 static size_t in_file(const struct protocol_request *request, size_t bytes)
 {
-    return bytes * (size_t)(request->plan.small ? request->turn : TURNS);
+    return bytes * (size_t)(request->plan.small ? request->ring_slot : RING_SLOTS);
 }
 
 static int stopped(const void *host)
@@ -64,7 +64,7 @@ static void part(struct library_adapter *d)
     d->whole = 0;
     memset(d->filled, 0, sizeof d->filled);
     drop(&d->socket);
-    drop(&d->chatter.fd);
+    drop(&d->child_output.fd);
 }
 
 /* The worker has to go. */
@@ -88,7 +88,7 @@ static enum awaited hear(struct library_adapter *d, void *data, size_t bytes)
 {
     const struct host *host = d->base.host;
 
-    return process_await_all(d->socket, data, bytes, &d->chatter, process_clock() + host->timeout, stopped, host);
+    return process_await_all(d->socket, data, bytes, &d->child_output, process_clock() + host->timeout, stopped, host);
 }
 
 static const char *launch(struct library_adapter *d, char error[600])
@@ -104,16 +104,16 @@ static const char *launch(struct library_adapter *d, char error[600])
         snprintf(error, 600, "a worker cannot be started: %s", strerror(failed));
         return error;
     }
-    int fd[WIRE_FDS] = { null, out[1], out[1], pair[1], d->inputs[1], d->outputs[0] };
-    failed = ftruncate(d->outputs[0], (off_t)(d->page + TURNS * d->turn_out)) ? errno : process_start(&d->pid, d->base.host->self, argv, fd, WIRE_FDS, 1);
+    int fd[PROTOCOL_FDS] = { null, out[1], out[1], pair[1], d->inputs[1], d->outputs[0] };
+    failed = ftruncate(d->outputs[0], (off_t)(d->page + RING_SLOTS * d->ring_slot_out)) ? errno : process_start(&d->pid, d->base.host->self, argv, fd, PROTOCOL_FDS, 1);
     drop(&pair[1]);
     drop(&out[1]);
     drop(&null);
     d->socket = pair[0];
-    d->chatter.fd = out[0];
-    d->chatter.heard = 0;
+    d->child_output.fd = out[0];
+    d->child_output.heard = 0;
     process_unblock(d->socket);
-    process_unblock(d->chatter.fd);
+    process_unblock(d->child_output.fd);
     if (failed) {
         part(d);
         snprintf(error, 600, "a worker cannot be started: %s: %s", d->base.host->self, strerror(failed));
@@ -142,13 +142,13 @@ static const char *start(struct library_adapter *d, char error[600])
         else
             snprintf(error, 600, "cannot be loaded: while it loaded, it closed descriptors that are not its own, or executed another program");
         return error;
-    case AWAITED_IN_VAIN:
+    case AWAITED_TIMEOUT:
         snprintf(error, 600, "cannot be loaded: still loading after %g seconds", d->base.host->timeout);
         break;
     case AWAITED_STOP:
         snprintf(error, 600, "interrupted");
         break;
-    case AWAITED_CHATTER:
+    case AWAITED_TOO_MUCH:
         snprintf(error, 600, "cannot be loaded: it printed without end while it loaded");
     }
     end(d);
@@ -170,7 +170,7 @@ static int lengthen(int fd, size_t bytes)
 static const char *prepare(struct library_adapter *d, const struct protocol_request *request, const struct vector *v, const struct profile *p)
 {
     const struct call_plan *plan = &request->plan;
-    size_t in = TURNS * d->turn_in, out = d->page + TURNS * d->turn_out;
+    size_t in = RING_SLOTS * d->ring_slot_in, out = d->page + RING_SLOTS * d->ring_slot_out;
     const char *wrong;
 
     if (!d->whole) {
@@ -180,15 +180,15 @@ static const char *prepare(struct library_adapter *d, const struct protocol_requ
     }
     d->whole = plan->small;
     if (plan->small) {
-        char *turn = d->in + in_file(request, d->turn_in);
-        if (d->filled[request->turn])
-            call_clear_used(turn, d->used[request->turn]);
+        char *ring_slot = d->in + in_file(request, d->ring_slot_in);
+        if (d->filled[request->ring_slot])
+            call_clear_used(ring_slot, d->used[request->ring_slot]);
         else
-            memset(turn, 0xFF, d->turn_in);
-        d->filled[request->turn] = 1;
-        memcpy(d->used[request->turn], plan->in, sizeof plan->in);
-        wrong = call_fill(turn, plan, v, p, d->scope);
-        d->sum = call_sum(turn, plan->in, CALL_INPUTS);
+            memset(ring_slot, 0xFF, d->ring_slot_in);
+        d->filled[request->ring_slot] = 1;
+        memcpy(d->used[request->ring_slot], plan->in, sizeof plan->in);
+        wrong = call_fill(ring_slot, plan, v, p, d->scope);
+        d->sum = call_sum(ring_slot, plan->in, CALL_INPUTS);
         return wrong;
     }
     if (lengthen(d->inputs[0], in + plan->in_bytes) || ftruncate(d->outputs[0], (off_t)(out + plan->out_bytes)))
@@ -252,15 +252,15 @@ static const char *tampered(const struct library_adapter *d, const struct protoc
 static const char *fetch(struct library_adapter *d, const struct protocol_request *request, const struct protocol_reply *reply, const char **wrong)
 {
     const struct call_plan *plan = &request->plan;
-    size_t in = TURNS * d->turn_in + (plan->small ? 0 : plan->in_bytes);
-    size_t out = d->page + TURNS * d->turn_out + (plan->small ? 0 : plan->out_bytes);
+    size_t in = RING_SLOTS * d->ring_slot_in + (plan->small ? 0 : plan->in_bytes);
+    size_t out = d->page + RING_SLOTS * d->ring_slot_out + (plan->small ? 0 : plan->out_bytes);
     char *block = make_room(d, plan->out_bytes);
 
     if (!block)
         *wrong = "not enough memory for the results";
     else if (length(d->inputs[0], in) < 0)    /* where the system lets it */
         *wrong = "the kernel did away with the memory of its inputs";
-    else if (length(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->turn_out)))
+    else if (length(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->ring_slot_out)))
         *wrong = "the kernel did away with the memory of its outputs";
     else
         *wrong = tampered(d, request, reply, block);
@@ -303,7 +303,7 @@ static void returned(struct library_adapter *d, struct result *result, const str
 
 static enum awaited ask(struct library_adapter *d, const struct protocol_request *request, struct protocol_reply *reply)
 {
-    d->chatter.heard = 0;
+    d->child_output.heard = 0;
     /* A socket that is full is one of a kernel that answers without being asked: listen. */
     if (!process_send(d->socket, request, sizeof *request) && errno != EAGAIN)
         return AWAITED_END;
@@ -335,7 +335,7 @@ static void answer(struct adapter *self, struct result *result, const struct vec
     }
     memset(&request, 0, sizeof request);
     request.pass = self->pass != 0;
-    request.turn = (int)(d->cases++ % TURNS);
+    request.ring_slot = (int)(d->cases++ % RING_SLOTS);
     request.number = d->cases;
     call_plan(&request.plan, v, p, d->scope, layout);
     if ((wrong = prepare(d, &request, v, p))) {
@@ -349,7 +349,7 @@ static void answer(struct adapter *self, struct result *result, const struct vec
     case AWAITED_END:
         died(d, result);
         break;
-    case AWAITED_IN_VAIN:
+    case AWAITED_TIMEOUT:
         host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds", d->base.host->timeout);
         end(d);
         break;
@@ -357,8 +357,8 @@ static void answer(struct adapter *self, struct result *result, const struct vec
         host_say(result, OUTCOME_ERROR, "interrupted");
         end(d);
         break;
-    case AWAITED_CHATTER:
-        host_say(result, OUTCOME_ERROR, "the kernel printed more than %zu MiB in one case", CHATTER_LIMIT >> 20);
+    case AWAITED_TOO_MUCH:
+        host_say(result, OUTCOME_ERROR, "the kernel printed more than %zu MiB in one case", CHILD_OUTPUT_LIMIT >> 20);
         end(d);
     }
     if (!d->pid && ftruncate(d->outputs[0], 0))    /* forget how it died */
@@ -378,14 +378,14 @@ static void close_kernel(struct host_adapter *base)
         drop(&d->outputs[k]);
     }
     if (d->in)
-        munmap(d->in, TURNS * d->turn_in);
+        munmap(d->in, RING_SLOTS * d->ring_slot_in);
     free(d->out);
     free(d);
 }
 
 static int map_turns(struct library_adapter *d)
 {
-    size_t bytes = TURNS * d->turn_in;
+    size_t bytes = RING_SLOTS * d->ring_slot_in;
     void *in = ftruncate(d->inputs[0], (off_t)bytes) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->inputs[0], 0);
 
     if (in == MAP_FAILED)
@@ -402,11 +402,11 @@ const char *host_open_kernel(struct adapter *adapter, const struct host *host, c
 
     if (d) {
         *d = (struct library_adapter){
-            .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .chatter.fd = -1,
+            .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .child_output.fd = -1,
             .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE),
         };
-        d->turn_in = CALL_SMALL_INPUTS * d->page;
-        d->turn_out = CALL_SMALL_OUTPUTS * d->page;
+        d->ring_slot_in = CALL_SMALL_INPUTS * d->page;
+        d->ring_slot_out = CALL_SMALL_OUTPUTS * d->page;
         if (!(failed = process_memory(d->inputs, 1)) && !(failed = process_memory(d->outputs, 0)))
             failed = map_turns(d);
     }

@@ -51,17 +51,17 @@ int process_receive(int socket, void *data, size_t bytes);
 double process_clock(void);    /* seconds, monotonic */
 
 /* Output of a child that is heard while it works, shown up to a bound. */
-struct chatter { int fd; size_t shown, heard; };
-#define CHATTER_SHOWN ((size_t)16 << 10)      /* bytes of a run that go to our standard error */
-#define CHATTER_LIMIT ((size_t)64 << 20)      /* of a case: more than that is a fault */
+struct child_output { int fd; size_t shown, heard; };
+#define CHILD_OUTPUT_SHOWN ((size_t)16 << 10)      /* bytes of a run that go to our standard error */
+#define CHILD_OUTPUT_LIMIT ((size_t)64 << 20)      /* of a case: more than that is a fault */
 
-enum awaited { AWAITED, AWAITED_END, AWAITED_IN_VAIN, AWAITED_STOP, AWAITED_CHATTER };    /* it came; it will not; the deadline passed; *stop; too much chatter */
+enum awaited { AWAITED, AWAITED_END, AWAITED_TIMEOUT, AWAITED_STOP, AWAITED_TOO_MUCH };    /* it came; it will not; the deadline passed; *stop; too much output */
 
-/* Wait for fd to be readable (or at its end: AWAITED too) while listening to chatter. */
-enum awaited process_await(int fd, struct chatter *chatter, double deadline, int (*stopped)(const void *), const void *context);
+/* Wait for fd to be readable (or at its end: AWAITED too) while reading the output of the child. */
+enum awaited process_await(int fd, struct child_output *child_output, double deadline, int (*stopped)(const void *), const void *context);
 
 /* Read all of it, in as many pieces as the other side likes. fd is unblocked. */
-enum awaited process_await_all(int fd, void *data, size_t bytes, struct chatter *chatter, double deadline,
+enum awaited process_await_all(int fd, void *data, size_t bytes, struct child_output *child_output, double deadline,
                                int (*stopped)(const void *), const void *context);
 
 #endif

@@ -169,16 +169,16 @@ static char *map_message(size_t page)
 /* Out of use, but not free for the next case yet. */
 static void bury(struct guard *guard, char *base, size_t bytes)
 {
-    struct grave *grave = &guard->grave[guard->buried++ % GRAVES];
+    struct quarantined *quarantined = &guard->quarantined[guard->quarantined_so_far++ % QUARANTINED];
 
     if (!base)
         return;
-    if (grave->at)
-        munmap(grave->at, grave->bytes);
-    *grave = (struct grave){ base, bytes };
+    if (quarantined->at)
+        munmap(quarantined->at, quarantined->bytes);
+    *quarantined = (struct quarantined){ base, bytes };
     if (mmap(base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         munmap(base, bytes);
-        grave->at = NULL;
+        quarantined->at = NULL;
     }
 }
 
@@ -187,30 +187,30 @@ static void bury(struct guard *guard, char *base, size_t bytes)
 static void arrays_open(struct guard *guard, const struct protocol_request *request)
 {
     const struct call_plan *plan = &request->plan;
-    struct turn *turn = &guard->turn[request->turn];
-    off_t in = (off_t)(guard->turn_in * (size_t)(plan->small ? request->turn : TURNS));
-    off_t out = (off_t)(guard->page + guard->turn_out * (size_t)(plan->small ? request->turn : TURNS));
+    struct ring_slot *ring_slot = &guard->ring_slot[request->ring_slot];
+    off_t in = (off_t)(guard->ring_slot_in * (size_t)(plan->small ? request->ring_slot : RING_SLOTS));
+    off_t out = (off_t)(guard->page + guard->ring_slot_out * (size_t)(plan->small ? request->ring_slot : RING_SLOTS));
 
     if (!plan->small) {
-        guard->in = map(WIRE_INPUTS, in, plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
-        guard->out = map(WIRE_OUTPUTS, out, plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
+        guard->in = map(PROTOCOL_INPUTS, in, plan->in_bytes, plan->in, CALL_INPUTS, PROT_READ);
+        guard->out = map(PROTOCOL_OUTPUTS, out, plan->out_bytes, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE);
         return;
     }
-    map_block(&turn->in, WIRE_INPUTS, in, guard->turn_in, guard->page, call_input_gap);
-    map_block(&turn->out, WIRE_OUTPUTS, out, guard->turn_out, guard->page, call_output_gap);
-    if (open_block(&turn->in, plan->in, CALL_INPUTS, PROT_READ))
-        guard->in = turn->in.at;
-    if (open_block(&turn->out, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE))
-        guard->out = turn->out.at;
+    map_block(&ring_slot->in, PROTOCOL_INPUTS, in, guard->ring_slot_in, guard->page, call_input_gap);
+    map_block(&ring_slot->out, PROTOCOL_OUTPUTS, out, guard->ring_slot_out, guard->page, call_output_gap);
+    if (open_block(&ring_slot->in, plan->in, CALL_INPUTS, PROT_READ))
+        guard->in = ring_slot->in.at;
+    if (open_block(&ring_slot->out, plan->out, CALL_OUTPUTS, PROT_READ | PROT_WRITE))
+        guard->out = ring_slot->out.at;
 }
 
 static void arrays_close(struct guard *guard, const struct protocol_request *request)
 {
-    struct turn *turn = &guard->turn[request->turn];
+    struct ring_slot *ring_slot = &guard->ring_slot[request->ring_slot];
 
     if (request->plan.small) {
-        close_block(&turn->in, guard->turn_in);
-        close_block(&turn->out, guard->turn_out);
+        close_block(&ring_slot->in, guard->ring_slot_in);
+        close_block(&ring_slot->out, guard->ring_slot_out);
     } else {
         bury(guard, guard->in, request->plan.in_bytes);
         bury(guard, guard->out, request->plan.out_bytes);
@@ -257,26 +257,26 @@ int host_worker(int argc, char **argv)
 
     if (argc != 4 || !settle((pid_t)atol(argv[0]), (size_t)strtoull(argv[2], NULL, 10)))
         return 2;
-    for (int fd = WIRE_SOCKET; fd < WIRE_FDS; fd++)
+    for (int fd = PROTOCOL_SOCKET; fd < PROTOCOL_FDS; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY)
         stack.rlim_cur = 0;
-    guard.turn_in = CALL_SMALL_INPUTS * guard.page;
-    guard.turn_out = CALL_SMALL_OUTPUTS * guard.page;
+    guard.ring_slot_in = CALL_SMALL_INPUTS * guard.page;
+    guard.ring_slot_out = CALL_SMALL_OUTPUTS * guard.page;
     guard.stack_limit = guard.stack - stack.rlim_cur - 16 * guard.page;
-    guard.fault = mmap(NULL, guard.page, PROT_READ | PROT_WRITE, MAP_SHARED, WIRE_OUTPUTS, 0);
+    guard.fault = mmap(NULL, guard.page, PROT_READ | PROT_WRITE, MAP_SHARED, PROTOCOL_OUTPUTS, 0);
     guard.message = map_message(guard.page);
     if (guard.fault == MAP_FAILED || !guard.message)
         return 2;
 
     kernel = load(&started, argv[3], atoi(argv[1]) ? SCOPE_CORE : SCOPE_LAYER);
-    if (!process_send(WIRE_SOCKET, &started, sizeof started))
+    if (!process_send(PROTOCOL_SOCKET, &started, sizeof started))
         return 2;
-    while (kernel && process_receive(WIRE_SOCKET, &request, sizeof request)) {
+    while (kernel && process_receive(PROTOCOL_SOCKET, &request, sizeof request)) {
         struct protocol_reply reply = { .number = request.number };
         run(&reply, &request, &guard, kernel);
-        if (!process_send(WIRE_SOCKET, &reply, sizeof reply)) {
-            guard.fault->kind = FAULT_DEAF;
+        if (!process_send(PROTOCOL_SOCKET, &reply, sizeof reply)) {
+            guard.fault->kind = FAULT_FDS_CLOSED;
             break;
         }
     }

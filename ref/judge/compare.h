@@ -3,7 +3,7 @@
  * Is this array the golden one, as far as rounding may move it?
  *
  * Everything that is judged has one form: stages by name, some of them missing.
- * Whether they come from a file, a kernel or the interpreter makes no difference.
+ * Whether they come from a file, a kernel or the reference makes no difference.
  */
 #ifndef QKVEC_COMPARE_H
 #define QKVEC_COMPARE_H

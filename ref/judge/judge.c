@@ -59,26 +59,26 @@ static int better(const struct match *a, const struct match *b)
 }
 
 /* The answer that fits best: one without a wrong stage if there is any. */
-static const struct policy *match_truth(struct match *best, const struct array got[STAGES], const struct truth *truth)
+static const struct policy *match_expected(struct match *best, const struct array got[STAGES], const struct expected *expected)
 {
     const struct policy *policy = NULL;
 
-    FOR(a, truth->answers) {
+    FOR(a, expected->answers) {
         struct match match;
-        match_answer(&match, got, &truth->answer[a], truth->profile);
+        match_answer(&match, got, &expected->answer[a], expected->profile);
         if (!policy || better(&match, best)) {
             *best = match;
-            policy = truth->answer[a].policy;
+            policy = expected->answer[a].policy;
         }
     }
     return policy;
 }
 
 /* The tightest profile that the results meet on this vector; passed tells
- * whether they meet the one of truth, which is then the loosest to be tried. */
-static const struct profile *profile_met(const struct vector *v, struct truth *truth, const struct array got[STAGES], int passed)
+ * whether they meet the one of expected, which is then the loosest to be tried. */
+static const struct profile *profile_met(const struct vector *v, struct expected *expected, const struct array got[STAGES], int passed)
 {
-    const struct profile *asked = truth->profile;
+    const struct profile *asked = expected->profile;
 
     FOR(k, PROFILES) {
         struct match match;
@@ -87,9 +87,9 @@ static const struct profile *profile_met(const struct vector *v, struct truth *t
                 return asked;
             continue;
         }
-        if (truth_change_profile(truth, v, &profiles[k]))
+        if (expected_change_profile(expected, v, &profiles[k]))
             return NULL;
-        if (!truth->not_applicable && match_truth(&match, got, truth) && !match.wrong_stages)
+        if (!expected->not_applicable && match_expected(&match, got, expected) && !match.wrong_stages)
             return &profiles[k];
     }
     return NULL;
@@ -100,9 +100,9 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
                        const struct profile *p, const struct adapter *adapter)
 {
     enum scope scope = adapter->scope;
-    struct truth truth;
+    struct expected expected;
     struct match match;
-    const char *error = truth_make_beside(&truth, v, rounded, p, scope, adapter->interpreter ? got : NULL);
+    const char *error = expected_make_beside(&expected, v, rounded, p, scope, adapter->is_reference ? got : NULL);
 
     *verdict = (struct verdict){ .outcome = OUTCOME_ERROR, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
     snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
@@ -110,13 +110,13 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
         snprintf(verdict->reason, sizeof verdict->reason, "%s", error);
         return;
     }
-    if (truth.not_applicable) {
+    if (expected.not_applicable) {
         verdict->outcome = OUTCOME_SKIP;
-        snprintf(verdict->reason, sizeof verdict->reason, "not applicable to %s: %s", p->name, truth.not_applicable);
-        truth_free(&truth);
+        snprintf(verdict->reason, sizeof verdict->reason, "not applicable to %s: %s", p->name, expected.not_applicable);
+        expected_free(&expected);
         return;
     }
-    verdict->policy = match_truth(&match, got, &truth);
+    verdict->policy = match_expected(&match, got, &expected);
     verdict->judged = match.judged;
     verdict->first_wrong = match.first_wrong;
     verdict->worst = match.worst;
@@ -125,7 +125,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     if (!got[required].v) {
         verdict->outcome = OUTCOME_FAIL;
         snprintf(verdict->reason, sizeof verdict->reason, "%s: not given, and it is the one that must be",
-                 truth.answer[0].stage[required].name);
+                 expected.answer[0].stage[required].name);
     } else if (match.wrong_stages) {
         verdict->outcome = OUTCOME_FAIL;
         snprintf(verdict->reason, sizeof verdict->reason, "%s", match.reason);
@@ -135,8 +135,8 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     if (verdict->outcome == OUTCOME_PASS && adapter->pass_suffices)
         verdict->meets = p;
     else if (got[required].v)
-        verdict->meets = profile_met(v, &truth, got, !match.wrong_stages);
-    truth_free(&truth);
+        verdict->meets = profile_met(v, &expected, got, !match.wrong_stages);
+    expected_free(&expected);
 }
 
 void judge(struct verdict *verdict, const struct vector *v, int rounded,
@@ -162,7 +162,7 @@ static void answer_reference(struct adapter *self, struct result *result, const 
 
 struct adapter adapter_reference(void)
 {
-    return (struct adapter){ .name = "reference interpreter", .answer = answer_reference, .interpreter = 1 };
+    return (struct adapter){ .name = "reference", .answer = answer_reference, .is_reference = 1 };
 }
 
 /* ---- one vector ---- */
@@ -193,7 +193,7 @@ static void keep_returned(struct array got[STAGES])
 static void judge_vector(struct verdict *verdict, struct array kept[STAGES], struct adapter *adapter, struct vector *v, const struct profile *p)
 {
     struct result result = { .outcome = OUTCOME_PASS };
-    int rounded = truth_round(v, p);
+    int rounded = expected_round(v, p);
 
     adapter->answer(adapter, &result, v, p);
     if (result.outcome == OUTCOME_PASS) {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "compare.h"
-#include "truth.h"
+#include "expected.h"
 
 enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP, OUTCOME_CRASH, OUTCOME_TIMEOUT, OUTCOME_ERROR, OUTCOMES };
 extern const char *const outcome_names[OUTCOMES];    /* "pass" "fail" "skip" "crash" "timeout" "error" */
@@ -52,11 +52,11 @@ struct adapter {
     void *state;
     enum scope scope;                                                  /* what its kernel computes */
     int pass;                                                          /* 0; 1 in a second round over the vectors */
-    int interpreter;                                                   /* its results are all stages by mha_forward() */
+    int is_reference;                                                 /* its results are all stages by mha_forward() */
     int pass_suffices;                                                 /* verdict.meets of what passes may be the profile asked for */
 };
 
-/* The interpreter itself. */
+/* The reference itself. */
 struct adapter adapter_reference(void);
 
 /* DIR/<name>.npz made by anything. allow_missing: a vector without a file is a
@@ -71,7 +71,7 @@ void results_read(struct result *result, const char *path, const char *subject, 
 /* Take over the arrays of a vector's file, round them, let the adapter answer,
  * judge. What is no vector returns its sentence (then there is no verdict: exit
  * status 2). kept: NULL, or takes what the adapter gave (free with mha_free), as
- * evidence; where that passed only output, attn_weights, attn_weights_mean and
+ * vectors; where that passed only output, attn_weights, attn_weights_mean and
  * head_outputs. */
 const char *judge_arrays(struct verdict *verdict, struct array kept[STAGES], struct adapter *adapter, struct npz *file, const char *name,
                          const struct profile *p, char error[600]);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* The interpreter computes in double. The same text compiled with
+/* The reference computes in double. The same text compiled with
  * -DREAL=float shows mistakes that only a short exponent range reveals. */
 #ifndef REAL
 #define REAL double

@@ -33,7 +33,7 @@ for command in list show run check "export --c-header"; do
 done
 
 expect 0 check core/answer
-says out "profile            float64" "reference interpreter"
+says out "profile            float64" "reference"
 expect 0 check --profile=float32 -- core/answer
 says out "profile            float32"
 expect 2 check --profile float33 core/answer

@@ -64,7 +64,7 @@ same() {
     [ "$1" = "$2" ] || complain "$3: found '$1', wanted '$2'"
 }
 
-# results DIR NAME...: what the interpreter makes of these vectors
+# results DIR NAME...: what the reference makes of these vectors
 results() {
     dir=$1
     shift

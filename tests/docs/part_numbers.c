@@ -41,10 +41,10 @@ static void difference(FILE *f, double x)
 static const char *table(struct weave *w, const struct vector *v, struct array in_double[STAGES], struct array in_float[STAGES])
 {
     double *stage[STAGES];
-    struct truth truth;
+    struct expected expected;
     const char *wrong;
 
-    if ((wrong = truth_make(&truth, v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER)))
+    if ((wrong = expected_make(&expected, v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER)))
         return wrong;
     FOR(k, STAGES) stage[k] = in_float[k].v;
     mha_forward(in_double, &v->in);
@@ -52,7 +52,7 @@ static const char *table(struct weave *w, const struct vector *v, struct array i
         fputs(w->chinese ? "| 步骤 | 形状 | double：与 PyTorch 的最大差 | float：最大差 | 以 sigma 计 |\n|---|---|---|---|---|\n"
                          : "| stage | shape | in double: max difference to PyTorch | in float: max difference | in sigma |\n|---|---|---|---|---|\n", w->out);
         FOR(k, STAGES) {
-            const struct array *a = &truth.answer[0].stage[k], *sigma = &truth.answer[0].sigma[k];
+            const struct array *a = &expected.answer[0].stage[k], *sigma = &expected.answer[0].sigma[k];
             if (!a->v || !vector_stage(v, NULL, "", a->name))
                 continue;
             fprintf(w->out, "| `%s` | (", a->name);
@@ -63,7 +63,7 @@ static const char *table(struct weave *w, const struct vector *v, struct array i
             fprintf(w->out, " | %.1f |\n", compare(&in_float[k], a, sigma).sigma);
         }
     }
-    truth_free(&truth);
+    expected_free(&expected);
     return wrong;
 }
 
@@ -109,15 +109,15 @@ static float score(size_t place, const real *q, const real *k, size_t D)
 
 const char *part_scale(struct weave *w, char *args)
 {
-    struct truth truth;
+    struct expected expected;
     struct vector v;
     const char *wrong = weave_vector(w, &v, args);
 
     if (wrong)
         return wrong;
-    if (!(wrong = truth_make(&truth, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER))) {
-        const struct array *q = &truth.answer[0].stage[Q_HEADS], *k = &truth.answer[0].stage[K_HEADS];
-        const struct array *s = &truth.answer[0].stage[SCORES], *sigma = &truth.answer[0].sigma[SCORES];
+    if (!(wrong = expected_make(&expected, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER))) {
+        const struct array *q = &expected.answer[0].stage[Q_HEADS], *k = &expected.answer[0].stage[K_HEADS];
+        const struct array *s = &expected.answer[0].stage[SCORES], *sigma = &expected.answer[0].sigma[SCORES];
         size_t L = s->shape[2], Sx = s->shape[3], D = q->shape[3];
         fprintf(w->out, w->chinese ? "| 缩放的位置 | `scores[0,0,0,0]`，float32 | 与第一行不同的数（共 %zu 个） | 离 PyTorch 的 float64 最远 |\n|---|---|---|---|\n"
                                    : "| where | `scores[0,0,0,0]` in float32 | other bits than the first row, of %zu | farthest from PyTorch in float64 |\n|---|---|---|---|\n",
@@ -133,7 +133,7 @@ const char *part_scale(struct weave *w, char *args)
             }
             fprintf(w->out, "| `%s` | %.9g | %zu | %.1f sigma |\n", places[place], (double)score(place, q->v, k->v, D), other, worst);
         }
-        truth_free(&truth);
+        expected_free(&expected);
     }
     vector_free(&v);
     return wrong;

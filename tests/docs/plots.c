@@ -43,27 +43,27 @@ static int count_errors(size_t bins[BINS], double *worst, const struct chosen *c
     struct array got[STAGES];
     double *stage[STAGES];
     struct vector v;
-    struct truth truth;
+    struct expected expected;
     int wrong = 0;
 
     if (vector_read(&v, chosen->path, chosen->name))
         return 1;
-    if (truth_make(&truth, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER) || mha_alloc(got, &v.in))
+    if (expected_make(&expected, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER) || mha_alloc(got, &v.in))
         return 1;
     FOR(k, STAGES) stage[k] = got[k].v;
     wrong = float_stages(stage, &v.in) != NULL;
     FOR(s, sizeof judged / sizeof *judged) {
-        const struct array *a = &truth.answer[0].stage[judged[s]], *sigma = &truth.answer[0].sigma[judged[s]];
+        const struct array *a = &expected.answer[0].stage[judged[s]], *sigma = &expected.answer[0].sigma[judged[s]];
         FOR(m, a->size) {
             double x = (got[judged[s]].v[m] - a->v[m]) / sigma->v[m];
-            if (truth.not_applicable || !(sigma->v[m] > 0) || !isfinite(x) || fabs(x) >= 8)
+            if (expected.not_applicable || !(sigma->v[m] > 0) || !isfinite(x) || fabs(x) >= 8)
                 continue;
             *worst = fmax(*worst, fabs(x));
             bins[(int)floor((x + 8) * BINS / 16)]++;
         }
     }
     mha_free(got);
-    truth_free(&truth);
+    expected_free(&expected);
     vector_free(&v);
     return wrong;
 }

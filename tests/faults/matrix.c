@@ -37,17 +37,17 @@ static const char *results(struct array t[STAGES], const struct vector *v, const
 }
 
 /* Rejected by every legitimate answer. The error is that of the nearest one. */
-static struct cell judge_one(const struct array t[STAGES], const struct truth *truth)
+static struct cell judge_one(const struct array t[STAGES], const struct expected *expected)
 {
     struct cell cell = { 1, INFINITY };
 
-    FOR(a, truth->answers) {
+    FOR(a, expected->answers) {
         int passed = 1;
         double error = 0;
         FOR(s, SEEN) {
             struct comparison c;
-            const struct answer *answer = &truth->answer[a];
-            compare_stage(&c, seen[s], &t[seen[s]], &answer->stage[seen[s]], &answer->sigma[seen[s]], truth->profile);
+            const struct answer *answer = &expected->answer[a];
+            compare_stage(&c, seen[s], &t[seen[s]], &answer->stage[seen[s]], &answer->sigma[seen[s]], expected->profile);
             passed = passed && c.passed;
             if (c.worst.stage != STAGES)
                 error = fmax(error, c.worst.error_sigma);
@@ -60,11 +60,11 @@ static struct cell judge_one(const struct array t[STAGES], const struct truth *t
 }
 
 /* No element of what is seen is farther apart than rounding could move it. */
-static int alike(struct array x[STAGES], struct array y[STAGES], const struct truth *truth)
+static int alike(struct array x[STAGES], struct array y[STAGES], const struct expected *expected)
 {
     FOR(s, SEEN) {
         struct comparison c;
-        compare_stage(&c, seen[s], &x[seen[s]], &y[seen[s]], &truth->answer[0].sigma[seen[s]], truth->profile);
+        compare_stage(&c, seen[s], &x[seen[s]], &y[seen[s]], &expected->answer[0].sigma[seen[s]], expected->profile);
         if (c.wrong)
             return 0;
     }
@@ -72,7 +72,7 @@ static int alike(struct array x[STAGES], struct array y[STAGES], const struct tr
 }
 
 /* Faults that stood together so far are parted where this vector tells them apart. */
-static void refine(size_t *group, struct array (*t)[STAGES], const struct truth *truth)
+static void refine(size_t *group, struct array (*t)[STAGES], const struct expected *expected)
 {
     size_t *fresh = malloc((fault_count ? fault_count : 1) * sizeof *fresh);
 
@@ -81,7 +81,7 @@ static void refine(size_t *group, struct array (*t)[STAGES], const struct truth 
     FOR(f, fault_count) {
         fresh[f] = f;
         for (size_t g = 0; g < f && fresh[f] == f; g++)
-            if (fresh[g] == g && group[g] == group[f] && alike(t[g], t[f], truth))
+            if (fresh[g] == g && group[g] == group[f] && alike(t[g], t[f], expected))
                 fresh[f] = g;
     }
     memcpy(group, fresh, fault_count * sizeof *group);
@@ -93,7 +93,7 @@ static const char *one_vector(struct matrix *m, size_t index, int groups)
     const struct chosen *chosen = &m->choice.chosen[index];
     struct array (*t)[STAGES] = calloc(fault_count ? fault_count : 1, sizeof *t);
     struct vector v;
-    struct truth truth;
+    struct expected expected;
     const char *error = t ? vector_read(&v, chosen->path, chosen->name) : "not enough memory";
 
     if (error) {
@@ -101,20 +101,20 @@ static const char *one_vector(struct matrix *m, size_t index, int groups)
         return error;
     }
     int rounded = vector_round(&v, profile_rounding, m->profile);
-    if (!(error = truth_make(&truth, &v, rounded, m->profile, SCOPE_LAYER))) {
-        m->applicable[index] = truth.not_applicable == NULL;
-        for (size_t f = 0; !error && !truth.not_applicable && f < fault_count; f++) {
+    if (!(error = expected_make(&expected, &v, rounded, m->profile, SCOPE_LAYER))) {
+        m->applicable[index] = expected.not_applicable == NULL;
+        for (size_t f = 0; !error && !expected.not_applicable && f < fault_count; f++) {
             if ((error = mha_alloc(t[f], &v.in)) || (error = results(t[f], &v, &faults[f], m->profile)))
                 break;
-            m->cells[index * fault_count + f] = judge_one(t[f], &truth);
+            m->cells[index * fault_count + f] = judge_one(t[f], &expected);
             FOR(k, STAGES) if (k != OUTPUT && k != ATTN_WEIGHTS && k != ATTN_WEIGHTS_MEAN) {
                 free(t[f][k].v);
                 t[f][k].v = NULL;
             }
         }
-        if (!error && groups && !truth.not_applicable)
-            refine(m->group, t, &truth);
-        truth_free(&truth);
+        if (!error && groups && !expected.not_applicable)
+            refine(m->group, t, &expected);
+        expected_free(&expected);
     }
     FOR(f, fault_count) mha_free(t[f]);
     free(t);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "judge/truth.h"
+#include "judge/expected.h"
 #include "faults/faults.h"
 #include "corpus/corpus.h"
 

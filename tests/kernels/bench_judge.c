@@ -82,18 +82,18 @@ static int say_no(const char *subject, const char *sentence)
     return 2;
 }
 
-static void judge_kernel(struct bench *b, struct counts *c, size_t x, const struct vector *v, const struct truth *truth)
+static void judge_kernel(struct bench *b, struct counts *c, size_t x, const struct vector *v, const struct expected *expected)
 {
     struct kernel *kernel = &b->kernels[x];
     struct adapter_call state = { kernel->layer };
     struct adapter adapter = adapter_call(&state, kernel->name, SCOPE_LAYER);
     struct result result = { .outcome = OUTCOME_PASS };
 
-    adapter.answer(&adapter, &result, v, truth->profile);
+    adapter.answer(&adapter, &result, v, expected->profile);
     if (result.outcome == OUTCOME_PASS) {
-        double error = rule_error(result.got, truth);
+        double error = rule_error(result.got, expected);
         for (int r = 0; r < RULES; r++) {
-            int accepts = rule_accepts_all(r, result.got, truth);
+            int accepts = rule_accepts_all(r, result.got, expected);
             if (kernel->honest)
                 c->rejected[r] += !accepts;
             else
@@ -113,9 +113,9 @@ static void judge_kernel(struct bench *b, struct counts *c, size_t x, const stru
     mha_free(result.got);
 }
 
-static const char *judge_faults(struct bench *b, const struct vector *v, const struct truth *truth)
+static const char *judge_faults(struct bench *b, const struct vector *v, const struct expected *expected)
 {
-    const struct profile *p = truth->profile;
+    const struct profile *p = expected->profile;
 
     FOR(f, fault_count) {
         struct array t[STAGES];
@@ -125,9 +125,9 @@ static const char *judge_faults(struct bench *b, const struct vector *v, const s
         if (!(error = fault_forward(t, &v->in, &faults[f], 1))) {
             static const enum mha_stage returned[] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN };
             FOR(s, 3) FOR(m, t[returned[s]].size) t[returned[s]].v[m] = profile_round(p, t[returned[s]].v[m]);
-            b->fault_most[f] = fmax(b->fault_most[f], rule_error(t, truth));
+            b->fault_most[f] = fmax(b->fault_most[f], rule_error(t, expected));
             for (int r = 0; r < RULES; r++)
-                b->fault_noticed[f][r] |= (char)!rule_accepts_all(r, t, truth);
+                b->fault_noticed[f][r] |= (char)!rule_accepts_all(r, t, expected);
         }
         mha_free(t);
         if (error)
@@ -141,21 +141,21 @@ static const char *one_case(struct bench *b, size_t k, struct vector *v, int wit
 {
     const struct profile *p = &profiles[judged[k]];
     struct counts *c = &b->counts[k];
-    struct truth truth;
+    struct expected expected;
     int rounded = vector_round(v, profile_rounding, p);
-    const char *error = truth_make(&truth, v, rounded, p, SCOPE_LAYER);
+    const char *error = expected_make(&expected, v, rounded, p, SCOPE_LAYER);
 
     if (!error) {
-        if (truth.not_applicable) {
+        if (expected.not_applicable) {
             c->not_applicable++;
         } else {
             FOR(x, b->count)
                 if (b->kernels[x].profile == p && (b->kernels[x].honest || is_less_precise(&b->kernels[x])))
-                    judge_kernel(b, c, x, v, &truth);
+                    judge_kernel(b, c, x, v, &expected);
             if (with_faults)
-                error = judge_faults(b, v, &truth);
+                error = judge_faults(b, v, &expected);
         }
-        truth_free(&truth);
+        expected_free(&expected);
     }
     vector_free(v);
     return error;

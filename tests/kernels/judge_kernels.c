@@ -3,7 +3,7 @@
  * The judge judged: by kernels of which we know whether they are right.
  *
  *     judge_kernels check VECTORS KERNEL.so                  against the vectors, as its card says
- *     judge_kernels random SIZE FIRST COUNT KERNEL.so...     against the interpreter, on hard inputs
+ *     judge_kernels random SIZE FIRST COUNT KERNEL.so...     against the reference, on hard inputs
  *
  * check exits with 0 when an honest kernel (it meets its profile) passed every
  * vector, and when a wrong one was rejected and meets what its card says.
@@ -152,14 +152,14 @@ struct score {
     char worst_at[160];
 };
 
-static void compare(struct score *s, const struct array got[STAGES], const struct truth *truth, const char *name)
+static void compare(struct score *s, const struct array got[STAGES], const struct expected *expected, const char *name)
 {
     double best_worst = INFINITY;
     struct score best = *s;
 
     /* the answer that fits best, as the judge does it */
-    FOR(a, truth->answers) {
-        const struct answer *answer = &truth->answer[a];
+    FOR(a, expected->answers) {
+        const struct answer *answer = &expected->answer[a];
         struct score now = *s;
         double worst = 0;
         size_t beyond = 0;
@@ -167,7 +167,7 @@ static void compare(struct score *s, const struct array got[STAGES], const struc
             struct comparison c;
             if (!got[k].v)
                 continue;
-            compare_stage(&c, (enum mha_stage)k, &got[k], &answer->stage[k], &answer->sigma[k], truth->profile);
+            compare_stage(&c, (enum mha_stage)k, &got[k], &answer->stage[k], &answer->sigma[k], expected->profile);
             now.elements += c.measured;
             now.squares += c.squares;
             beyond += c.wrong;
@@ -194,7 +194,7 @@ static const char *run_case(struct score *score, struct kernel *x, size_t kernel
 
     FOR(k, PROFILES) {
         static struct vector v;
-        struct truth truth;
+        struct expected expected;
         int wanted = 0, rounded;
         FOR(m, kernels) wanted |= x[m].profile == &profiles[k];
         if (!wanted)
@@ -202,12 +202,12 @@ static const char *run_case(struct score *score, struct kernel *x, size_t kernel
         if ((wrong = adversary_make(&v, kind, size, seed)))
             return wrong;
         rounded = vector_round(&v, profile_rounding, &profiles[k]);
-        wrong = truth_make(&truth, &v, rounded, &profiles[k], SCOPE_LAYER);
+        wrong = expected_make(&expected, &v, rounded, &profiles[k], SCOPE_LAYER);
         FOR(m, kernels) {
             if (wrong || x[m].profile != &profiles[k])
                 continue;
             score[m].cases++;
-            if (truth.not_applicable) {
+            if (expected.not_applicable) {
                 score[m].skipped++;
                 continue;
             }
@@ -216,13 +216,13 @@ static const char *run_case(struct score *score, struct kernel *x, size_t kernel
             struct result result = { .outcome = OUTCOME_PASS };
             adapter.answer(&adapter, &result, &v, &profiles[k]);
             if (result.outcome == OUTCOME_PASS)
-                compare(&score[m], result.got, &truth, v.name);
+                compare(&score[m], result.got, &expected, v.name);
             else
                 wrong = "a kernel did not answer";
             mha_free(result.got);
         }
         if (!wrong)
-            truth_free(&truth);
+            expected_free(&expected);
         vector_free(&v);
         if (wrong)
             return wrong;

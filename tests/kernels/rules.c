@@ -70,33 +70,33 @@ int rule_accepts(int rule, enum mha_stage stage, const struct array *got, const 
     }
 }
 
-int rule_accepts_all(int rule, const struct array got[STAGES], const struct truth *truth)
+int rule_accepts_all(int rule, const struct array got[STAGES], const struct expected *expected)
 {
-    FOR(a, truth->answers) {
-        const struct answer *answer = &truth->answer[a];
+    FOR(a, expected->answers) {
+        const struct answer *answer = &expected->answer[a];
         int all = 1;
         FOR(s, RETURNED)
             if (got[returned[s]].v)
                 all = all && rule_accepts(rule, returned[s], &got[returned[s]], &answer->stage[returned[s]],
-                                          &answer->sigma[returned[s]], truth->profile);
+                                          &answer->sigma[returned[s]], expected->profile);
         if (all)
             return 1;
     }
     return 0;
 }
 
-double rule_error(const struct array got[STAGES], const struct truth *truth)
+double rule_error(const struct array got[STAGES], const struct expected *expected)
 {
     double nearest = INFINITY;
 
-    FOR(a, truth->answers) {
-        const struct answer *answer = &truth->answer[a];
+    FOR(a, expected->answers) {
+        const struct answer *answer = &expected->answer[a];
         double worst = 0;
         FOR(s, RETURNED) {
             struct comparison c;
             if (!got[returned[s]].v)
                 continue;
-            compare_stage(&c, returned[s], &got[returned[s]], &answer->stage[returned[s]], &answer->sigma[returned[s]], truth->profile);
+            compare_stage(&c, returned[s], &got[returned[s]], &answer->stage[returned[s]], &answer->sigma[returned[s]], expected->profile);
             if (c.worst.stage != STAGES)
                 worst = fmax(worst, c.worst.error_sigma);
         }

@@ -3,7 +3,7 @@
 #ifndef RULES_H
 #define RULES_H
 
-#include "judge/truth.h"
+#include "judge/expected.h"
 
 enum { RULES = 7 };    /* ours comes last */
 
@@ -16,9 +16,9 @@ int rule_accepts(int rule, enum mha_stage stage, const struct array *got, const 
 
 /* What a kernel returns (output, attn_weights, attn_weights_mean; those that are
  * given) is accepted as one of the legitimate answers. */
-int rule_accepts_all(int rule, const struct array got[STAGES], const struct truth *truth);
+int rule_accepts_all(int rule, const struct array got[STAGES], const struct expected *expected);
 
 /* The largest error in sigma by the answer that is nearest. */
-double rule_error(const struct array got[STAGES], const struct truth *truth);
+double rule_error(const struct array got[STAGES], const struct expected *expected);
 
 #endif

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "judge/truth.h"
+#include "judge/expected.h"
 #include "corpus/corpus.h"
 
 /* The files keep 14 bits. Below the floor nothing matters. */
@@ -37,12 +37,12 @@ Test(agreement, the_stored_envelope_is_the_computed_one)
     cr_assert_null(corpus_choose(&choice, &corpus, 0, NULL));
     for (size_t c = 0; c < choice.count; c++) {
         struct vector v;
-        struct truth truth;
+        struct expected expected;
         cr_assert_null(vector_read(&v, choice.chosen[c].path, choice.chosen[c].name));
-        cr_assert_null(truth_make(&truth, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER));
-        for (size_t a = 0; a < truth.answers; a++)
-            compared += compare(&v, &truth.answer[a]);
-        truth_free(&truth);
+        cr_assert_null(expected_make(&expected, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER));
+        for (size_t a = 0; a < expected.answers; a++)
+            compared += compare(&v, &expected.answer[a]);
+        expected_free(&expected);
         vector_free(&v);
     }
     cr_assert_gt(compared, 40000);

@@ -127,7 +127,7 @@ Test(compare, noise_everywhere_is_a_finding)
     cr_assert_not(noisy_numbers(128, 2.1, 0x1p-12));   /* nearly so */
 }
 
-/* ---- verdicts: a case without golden stages, judged against the interpreter ---- */
+/* ---- verdicts: a case without golden stages, judged against the reference ---- */
 
 static const double query[4] = { 1, .5, -1, .25 }, key[6] = { .5, 1, -.25, 2, 1, -1 }, value[6] = { 3, 1, -2, .5, .75, 1 };
 static const double in_w[12] = { 1, .5, 0, 1, .25, 1, 1, 0, 1, -1, .5, 2 }, out_w[4] = { 1, 2, -1, .5 }, out_b[2] = { .25, -.5 };
@@ -157,7 +157,7 @@ static void keep_only(struct array got[STAGES], enum mha_stage keep)
         }
 }
 
-Test(judge, the_interpreter_meets_float64)
+Test(judge, the_reference_meets_float64)
 {
     struct vector v = vector();
     struct array got[STAGES];
@@ -351,7 +351,7 @@ Test(adapter, may_be_content_with_the_profile_asked_for)
     cr_assert_null(verdict.meets);
 }
 
-Test(adapter, evidence_of_a_pass_is_what_a_kernel_returns)
+Test(adapter, results_of_a_pass_is_what_a_kernel_returns)
 {
     struct array kept[STAGES];
     struct verdict verdict;

@@ -75,7 +75,7 @@ Test(host, the_system_knows_better_how_it_ended)
     expect(0, 0, f, "the kernel ended the process: exit status 0");
     expect(SIGKILL, 0, f, "SIGKILL: perhaps the system was out of memory");
     expect(SIGKILL, 1, f, "the kernel closed descriptors that are not its own, or executed another program");
-    f.kind = FAULT_DEAF;
+    f.kind = FAULT_FDS_CLOSED;
     expect(0, 0, f, "the kernel closed descriptors that are not its own");
     expect(SIGTERM, 0, f, "SIGTERM");
 }
@@ -100,7 +100,7 @@ Test(host, an_answer_in_part_is_none, .timeout = 20)
     cr_assert_eq(process_socket(pair), 0);
     process_unblock(pair[0]);
     cr_assert(process_send(pair[1], "ab", 2));
-    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 0.2, never, NULL), AWAITED_IN_VAIN);
+    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 0.2, never, NULL), AWAITED_TIMEOUT);
     cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, at_once, NULL), AWAITED_STOP);
     cr_assert(process_send(pair[1], "abcd", 4));
     cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, never, NULL), AWAITED);

@@ -17,7 +17,7 @@ int qkvec_kernel(const struct qkvec_call *a)
     struct protocol_reply reply;
 
     memset(&reply, 'A', sizeof reply);
-    if (now(a) && write(WIRE_SOCKET, &reply, sizeof reply) != sizeof reply)
+    if (now(a) && write(PROTOCOL_SOCKET, &reply, sizeof reply) != sizeof reply)
         return QKVEC_SKIP;
     return honest(a);
 }

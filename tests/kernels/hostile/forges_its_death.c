@@ -16,7 +16,7 @@
 int qkvec_kernel(const struct qkvec_call *a)
 {
     struct protocol_fault fault = { SIGABRT, FAULT_INPUT, FAULT_BEHIND, 1000000, 100000000, 1 };
-    if (now(a) && pwrite(WIRE_OUTPUTS, &fault, sizeof fault, 0) == sizeof fault) {
+    if (now(a) && pwrite(PROTOCOL_OUTPUTS, &fault, sizeof fault, 0) == sizeof fault) {
         signal(SIGABRT, SIG_DFL);
         abort();
     }

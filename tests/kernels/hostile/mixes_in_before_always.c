@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same for every case, the first of which is large: it has a turn, but not
- * the turn's block, which the 18th case is the first to use.
+ * The same for every case, the first of which is large: it has a ring slot, but not
+ * the ring slot's block, which the 18th case is the first to use.
  *
  * verdict: ALL
  * says: output: 1 of [0-9]* elements are beyond

@@ -33,7 +33,7 @@ static int current_kernel(const struct qkvec_call *call)
     return independent_kernel(call, current);
 }
 
-static const char *judge_all(struct evidence *e, struct verdict *verdict, const struct choice *choice, const struct profile *p)
+static const char *judge_all(struct judged_vector *e, struct verdict *verdict, const struct choice *choice, const struct profile *p)
 {
     struct adapter_call state = { current_kernel };
     struct adapter adapter = adapter_call(&state, "independent", SCOPE_LAYER);
@@ -49,7 +49,7 @@ static const char *judge_all(struct evidence *e, struct verdict *verdict, const 
         if (result.outcome != OUTCOME_PASS)
             return "a kernel did not answer";
         judge(&verdict[i], &v, rounded, result.got, p, SCOPE_LAYER);
-        e[i] = (struct evidence){ .path = choice->chosen[i].path, .name = choice->chosen[i].name, .verdict = &verdict[i] };
+        e[i] = (struct judged_vector){ .path = choice->chosen[i].path, .name = choice->chosen[i].name, .verdict = &verdict[i] };
         memcpy(e[i].got, result.got, sizeof e[i].got);
         vector_free(&v);
     }
@@ -96,7 +96,7 @@ static enum found find(const struct diagnosis *d, const char *fault)
 
 struct sums { size_t faults, right, odd, odd_named, unlisted, unnoticed; int bad; };
 
-static const char *one(struct sums *s, const struct choice *choice, struct evidence *e, struct verdict *verdict)
+static const char *one(struct sums *s, const struct choice *choice, struct judged_vector *e, struct verdict *verdict)
 {
     const struct independent_mistake *m = &independent_mistakes[current];
     const struct profile *p = &profiles[PROFILE_FLOAT32];
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "judge_mistakes: %s\n", wrong);
         return 2;
     }
-    struct evidence *e = calloc(choice.count, sizeof *e);
+    struct judged_vector *e = calloc(choice.count, sizeof *e);
     struct verdict *verdict = calloc(choice.count, sizeof *verdict);
     for (current = 0; e && verdict && !wrong && current < independent_count; current++)
         if (wanted(argc, argv))

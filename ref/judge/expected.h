@@ -3,8 +3,8 @@
  * What a kernel should have computed: every legitimate answer to a vector, with
  * the envelope of a profile.
  */
-#ifndef QKVEC_TRUTH_H
-#define QKVEC_TRUTH_H
+#ifndef QKVEC_EXPECTED_H
+#define QKVEC_EXPECTED_H
 
 #include "../envelope/envelope.h"
 #include "../recipe/policy.h"
@@ -18,7 +18,7 @@ struct answer {
 };
 
 /* Every legitimate answer to a vector under a profile. */
-struct truth {
+struct expected {
     const struct profile *profile;
     enum scope scope;
     struct answer answer[POLICIES];    /* answers of them, pytorch first */
@@ -29,27 +29,27 @@ struct truth {
 
 /* Arguments and parameters become what a kernel of profile p is given; returns
  * what vector_round() says, which is rounded below. */
-int truth_round(struct vector *v, const struct profile *p);
+int expected_round(struct vector *v, const struct profile *p);
 
-/* The stored golden stages where there are any and rounded is 0; the interpreter
+/* The stored golden stages where there are any and rounded is 0; the reference
  * computes what is missing, and everything when the numbers of v have been
  * rounded to another type (rounded is not 0; 3 when some became infinite, which
  * no kernel can do anything about), or when the kernel begins at the heads
  * (SCOPE_CORE: they are rounded to the type of p). NULL, or a sentence. */
-const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
+const char *expected_make(struct expected *expected, const struct vector *v, int rounded,
                        const struct profile *p, enum scope scope);
 
-/* The same where the interpreter has been asked already. computed: NULL, or all
+/* The same where the reference has been asked already. computed: NULL, or all
  * stages by mha_forward() of v. */
-const char *truth_make_beside(struct truth *truth, const struct vector *v, int rounded,
+const char *expected_make_beside(struct expected *expected, const struct vector *v, int rounded,
                               const struct profile *p, enum scope scope, const struct array *computed);
 
 /* The stages up to q_heads, k_heads and v_heads as a kernel of that scope sees
  * them; t is made by mha_alloc. */
-void truth_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope);
+void expected_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope);
 
 /* The same answers with the envelope of another profile. */
-const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p);
-void truth_free(struct truth *truth);
+const char *expected_change_profile(struct expected *expected, const struct vector *v, const struct profile *p);
+void expected_free(struct expected *expected);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Letters: k stage, m element of a whole array.
  */
-#include "truth.h"
+#include "expected.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
-int truth_round(struct vector *v, const struct profile *p)
+int expected_round(struct vector *v, const struct profile *p)
 {
     return p == &profiles[PROFILE_FLOAT64] ? 0 : vector_round(v, profile_rounding, p);    /* all numbers are double */
 }
@@ -20,8 +20,8 @@ static const struct npz_array *stored_stage(const struct answer *a, const struct
     return a->stage[k].v ? vector_stage(v, k < POLICY_FIRST_STAGE ? NULL : a->policy->name, "", a->stage[k].name) : NULL;
 }
 
-/* What the file holds goes before what the interpreter computes: then a
- * disagreement of the interpreter is seen, and is not judged by itself. */
+/* What the file holds goes before what the reference computes: then a
+ * disagreement of the reference is seen, and is not judged by itself. */
 static void take_stored(struct answer *a, const struct vector *v)
 {
     FOR(k, STAGES) {
@@ -32,7 +32,7 @@ static void take_stored(struct answer *a, const struct vector *v)
 }
 
 /* Of a file that holds all it may, only what no file holds is left to take from
- * the interpreter's stages: the rows, and a transpose. */
+ * the reference's stages: the rows, and a transpose. */
 static int take_laid_out(struct answer *a, const struct vector *v, const struct array computed[STAGES])
 {
     FOR(k, STAGES) if (a->stage[k].v && vector_keeps((enum mha_stage)k) && !stored_stage(a, v, k)) return 0;
@@ -52,7 +52,7 @@ static int differs(const struct answer *a, const struct answer *b)
     return 0;
 }
 
-void truth_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope)
+void expected_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope)
 {
     mha_projections(t, in);
     if (scope == SCOPE_CORE)
@@ -121,7 +121,7 @@ static const char *answer_make(struct answer *a, const struct vector *v, int rou
         return error;
     }
     if (!computed || !stored || !take_laid_out(a, v, computed)) {
-        truth_heads(a->stage, &v->in, p, scope);
+        expected_heads(a->stage, &v->in, p, scope);
         policy_from_heads(a->stage, &v->in, policy);
     }
     if (stored)
@@ -129,57 +129,57 @@ static const char *answer_make(struct answer *a, const struct vector *v, int rou
     return NULL;
 }
 
-const char *truth_make(struct truth *truth, const struct vector *v, int rounded,
+const char *expected_make(struct expected *expected, const struct vector *v, int rounded,
                        const struct profile *p, enum scope scope)
 {
-    return truth_make_beside(truth, v, rounded, p, scope, NULL);
+    return expected_make_beside(expected, v, rounded, p, scope, NULL);
 }
 
-const char *truth_make_beside(struct truth *truth, const struct vector *v, int rounded,
+const char *expected_make_beside(struct expected *expected, const struct vector *v, int rounded,
                               const struct profile *p, enum scope scope, const struct array *computed)
 {
     int golden = vector_stage(v, NULL, "", "output") != NULL;
     const char *error = NULL;
 
-    *truth = (struct truth){ .scope = scope };
+    *expected = (struct expected){ .scope = scope };
     FOR(k, POLICIES) {
-        struct answer *a = &truth->answer[truth->answers];
+        struct answer *a = &expected->answer[expected->answers];
         if (golden && !vector_has_policy(v, policies[k].name))
             continue;
         if ((error = answer_make(a, v, rounded, &policies[k], p, scope, computed)))
             break;
-        if (!golden && k > 0 && !differs(&truth->answer[0], a))
+        if (!golden && k > 0 && !differs(&expected->answer[0], a))
             answer_free(a);
         else
-            truth->answers++;
+            expected->answers++;
     }
     if (!error)
-        error = truth_change_profile(truth, v, p);
+        error = expected_change_profile(expected, v, p);
     if (rounded & 2)
-        truth->not_applicable = truth->out_of_range = "an input leaves the range of the type";
+        expected->not_applicable = expected->out_of_range = "an input leaves the range of the type";
     if (error)
-        truth_free(truth);
+        expected_free(expected);
     return error;
 }
 
-const char *truth_change_profile(struct truth *truth, const struct vector *v, const struct profile *p)
+const char *expected_change_profile(struct expected *expected, const struct vector *v, const struct profile *p)
 {
     const char *error;
 
-    truth->profile = p;
-    truth->not_applicable = truth->out_of_range;
-    FOR(k, truth->answers) {
-        struct answer *a = &truth->answer[k];
-        if ((error = envelope(a->sigma, a->stage, &v->in, p, truth->scope)))
+    expected->profile = p;
+    expected->not_applicable = expected->out_of_range;
+    FOR(k, expected->answers) {
+        struct answer *a = &expected->answer[k];
+        if ((error = envelope(a->sigma, a->stage, &v->in, p, expected->scope)))
             return error;
-        if (!truth->not_applicable)
-            truth->not_applicable = envelope_applies(a->sigma, a->stage, p);
+        if (!expected->not_applicable)
+            expected->not_applicable = envelope_applies(a->sigma, a->stage, p);
     }
     return NULL;
 }
 
-void truth_free(struct truth *truth)
+void expected_free(struct expected *expected)
 {
-    FOR(k, truth->answers) answer_free(&truth->answer[k]);
-    truth->answers = 0;
+    FOR(k, expected->answers) answer_free(&expected->answer[k]);
+    expected->answers = 0;
 }
