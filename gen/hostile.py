@@ -104,17 +104,33 @@ def run_code():
     touch = text("touch pwned")
     for module, attribute in (("os", "system"), ("posix", "system"), ("nt", "system"), ("subprocess", "Popen"), ("builtins", "eval"),
                               ("__builtin__", "exec"), ("builtins", "getattr"), ("builtins", "__import__"), ("runpy", "run_path"),
-                              ("torch", "load"), ("torch", "_utils"), ("torch.hub", "load"), ("torch.nn.modules.linear", "Linear"),
-                              ("torch.jit", "load"), ("collections", "Counter"), ("numpy.core.multiarray", "_reconstruct"),
-                              ("argparse", "Namespace"), ("functools", "partial"), ("torch._utils", "_rebuild_qtensor")):
-        code(f"global_{module}.{attribute}", name(module, attribute) + tuple_of(touch) + b"R", f"the name {module}.{attribute}")
-    code("stack_global", text("os") + text("system") + b"\x93" + tuple_of(touch) + b"R", "the name os.system")
+                              ("torch", "load"), ("torch.hub", "load"), ("torch.jit", "load"), ("functools", "partial"), ("os.path", "join")):
+        code(f"global_{module}.{attribute}", name(module, attribute) + tuple_of(touch) + b"R", f"the name {module}.{attribute}, which runs code")
+    # An object of any other name has no content: the layer lacks its weight.
+    none = "no such attention layer among the 0 of this file"
+    for module, attribute in (("torch", "_utils"), ("torch.nn.modules.linear", "Linear"), ("collections", "Counter"),
+                              ("numpy.core.multiarray", "_reconstruct"), ("argparse", "Namespace"), ("torch._utils", "_rebuild_qtensor")):
+        code(f"global_{module}.{attribute}", name(module, attribute) + tuple_of(touch) + b"R", none)
+    unknown = name("some.module", "Thing")
+    code("foreign_newobj", unknown + tuple_of(touch) + b"\x81", none)
+    code("foreign_newobj_ex", unknown + tuple_of(touch) + b"}\x92", none)
+    code("foreign_obj", b"(" + unknown + touch + b"o", none)
+    code("foreign_build", unknown + b")\x81" + tuple_of(touch) + b"b", none)
+    code("foreign_list", unknown + b")\x81(" + touch + touch + b"e", none)
+    code("foreign_dict", unknown + b")\x81(" + touch + tensor() + b"u", none)
+    code("foreign_items_below_the_mark", unknown + b")\x81(b", "an opcode wants 2 values")
+    code("foreign_as_storage", name("torch._utils", "_rebuild_tensor_v2") + tuple_of(unknown + b")\x81", whole(0)) + b"R", "found an object of a name that is not known, wanted a storage")
+    code("foreign_names", b"".join(name("some.module", f"Thing{k}") + b")\x81" + b"0" for k in range(50)) + b"N", none)
+    code("from_type_of_code", name("torch._tensor", "_rebuild_from_type_v2") + tuple_of(unknown, unknown, tuple_of(touch), b"N") + b"R",
+         "_rebuild_from_type_v2 calls a name that is not known")
+    code("from_type_of_nothing", name("torch._tensor", "_rebuild_from_type_v2") + b")R", "_rebuild_from_type_v2 calls nothing")
+    code("stack_global", text("os") + text("system") + b"\x93" + tuple_of(touch) + b"R", "the name os.system, which runs code")
     code("stack_global_of_numbers", whole(1) + whole(2) + b"\x93", "a name made of an int and an int")
     code("stack_global_dotted", text("torch._utils") + text("_rebuild_tensor_v2.__globals__") + b"\x93", "_rebuild_tensor_v2.__globals__")
     code("inst", b"(" + touch + b"ios\nsystem\n", "the opcode INST")
-    code("obj", b"(" + name("torch", "Size") + touch + b"o", "the opcode OBJ")
-    code("newobj", name("torch", "Size") + tuple_of(touch) + b"\x81", "the opcode NEWOBJ")
-    code("newobj_ex", name("torch", "Size") + tuple_of(touch) + b"}\x92", "the opcode NEWOBJ_EX")
+    code("obj", b"(" + name("torch", "Size") + touch + b"o", "OBJ of a name")
+    code("newobj", name("torch", "Size") + tuple_of(touch) + b"\x81", "NEWOBJ of a name")
+    code("newobj_ex", name("torch", "Size") + tuple_of(touch) + b"}\x92", "NEWOBJ of a name")
     for opcode, label, size in ((0x82, "EXT1", 1), (0x83, "EXT2", 2), (0x84, "EXT4", 4)):
         code(label.lower(), bytes([opcode]) + bytes([1] * size), f"the opcode {label}")
     code("persid", b"Pos.system\n", "the opcode PERSID")
@@ -134,8 +150,13 @@ def run_code():
     code("build_with_tuple", b"}" + tuple_of(b"}", b"}") + b"b", "BUILD of a dict with a tuple")
     code("buffer", b"\x97", "the opcode NEXT_BUFFER")
     for opcode, label in ((b"I1\n", "INT"), (b"L1L\n", "LONG"), (b"F1\n", "FLOAT"), (b"S'a'\n", "STRING"), (b"Va\n", "UNICODE"), (b"(l", "LIST"),
-                          (b"(d", "DICT"), (b"g0\n", "GET"), (b"Np0\n", "PUT"), (b"N0", "POP"), (b"(1", "POP_MARK"), (b"N2", "DUP"), (b"\x8f", "EMPTY_SET")):
+                          (b"(d", "DICT"), (b"g0\n", "GET"), (b"Np0\n", "PUT")):
         code(f"opcode_{label.lower()}", opcode, f"the opcode {label}")
+    code("opcode_pop", b"(0", "an opcode wants 1 values, found 0")
+    code("opcode_dup", b"(2", "an opcode wants 1 values, found 0")
+    code("opcode_pop_mark", b"1", "an opcode wants a mark, found none")
+    code("opcode_add_items", b"](Ne" + b"\x90", "an opcode wants a mark, found none")
+    code("opcode_frozenset", b"\x91", "an opcode wants a mark, found none")
     code("opcode_none", b"\xff", "the opcode 0xff")
 
 
@@ -155,8 +176,8 @@ def bombs():
     add("cycle.pt", archive(pickle(b"}q\0" + text("a") + b"h\0s")), "dicts nested deeper than 16")
     for label, value in (("text", b"X\xff\xff\xff\xff"), ("bytes", b"B\xff\xff\xff\x7f"), ("short_text", b"\x8c\xff"), ("long", b"\x8a\xff")):
         code(f"length_{label}", value, "more bytes, found")
-    code("long4", b"\x8b\xff\xff\xff\x7f", "the opcode LONG4")
-    code("text8", b"\x8d" + b"\xff" * 8, "the opcode BINUNICODE8")
+    code("long4", b"\x8b\xff\xff\xff\x7f", "wants 2147483647 more bytes")
+    code("text8", b"\x8d" + b"\xff" * 8, "wants 18446744073709551615 more bytes")
     long_name = tensor()
     add("long_name.pt", archive(state(long_name, "x" * 600)), "names of more than 511 bytes")
     add("two_of_a_name.pt", archive(pickle(b"}(" + text("a") + tensor() + text("a") + tensor() + b"u")), "a: two tensors of this name")

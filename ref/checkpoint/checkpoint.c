@@ -42,7 +42,16 @@ struct tensor *checkpoint_add(struct checkpoint *c, const char *name, size_t len
     return t;
 }
 
-/* ---- .npz: only the members of attention layers are looked into ---- */
+void checkpoint_skip(struct checkpoint *c, const char *path, size_t length, const char *type)
+{
+    char shown[SHOWN];
+
+    if (c->skipped_count < CHECKPOINT_SKIPPED)
+        snprintf(c->skipped[c->skipped_count], SHOWN, "%.40s (%.48s)", show_name(shown, path, length), type);
+    c->skipped_count++;
+}
+
+/* ---- .npz: a member that cannot be read is refused only if it may be part of an attention layer ---- */
 
 static const char *npy_read(struct checkpoint *c, const struct zip_member *m, size_t *total)
 {
@@ -57,14 +66,13 @@ static const char *npy_read(struct checkpoint *c, const struct zip_member *m, si
     if (!t)
         return c->error;
     t->type = TENSOR_OTHER;
-    if (!layer_part(t->name))
-        return NULL;
+    int part = layer_part(t->name);
     if (m->size > NPZ_BYTES - *total)
-        return say(c->error, SENTENCE, "%s: with it the arrays take more than %zu bytes", m->shown, NPZ_BYTES);
+        return !part ? NULL : say(c->error, SENTENCE, "%s: with it the arrays take more than %zu bytes", m->shown, NPZ_BYTES);
     *total += m->size;
     snprintf(a.name, sizeof a.name, "%.*s", NPZ_NAME - 1, t->name);
     if ((wrong = zip_unpack(&bytes, m, c->error)) || (wrong = npy_take(&a, bytes, m->size, c->error)))
-        return wrong;
+        return part ? wrong : NULL;
     t->type = types[a.type];
     snprintf(t->type_name, sizeof t->type_name, "%s", npz_type_name(a.type));
     t->ndim = a.ndim;
@@ -90,29 +98,37 @@ static const char *npz_members(struct checkpoint *c)
 
 /* ---- which format ---- */
 
-/* A ZIP archive is torch.save()'s when it has a data.pkl. */
-static int has_pickle(const struct checkpoint *c)
+/* Return whether the archive has a member whose name ends so: torch.save()'s has data.pkl. */
+static int has_member(const struct checkpoint *c, const char *name)
 {
     char ignored[SENTENCE];
     struct zip archive;
     struct zip_member m;
+    size_t length = strlen(name);
     int more = 1;
 
     if (zip_open(&archive, c->bytes, c->length, ignored))
         return 0;
     while (!zip_next(&m, &more, &archive) && more)
-        if (m.name_length >= 8 && !memcmp(m.name + m.name_length - 8, "data.pkl", 8))
+        if (m.name_length >= length && !memcmp(m.name + m.name_length - length, name, length))
             return 1;
     return 0;
 }
 
-static const char *read_any(struct checkpoint *c)
+static const char *read_any(struct checkpoint *c, const char *path)
 {
     const unsigned char *b = c->bytes;
 
+    if (c->length && b[0] == '{') {
+        c->format = "index";
+        return index_read(c, path);
+    }
     if (c->length >= 4 && !memcmp(b, "PK\3\4", 4)) {
-        c->format = has_pickle(c) ? "torch.save" : "npz";
-        return has_pickle(c) ? torch_zip_read(c) : npz_members(c);
+        int pickle = has_member(c, "data.pkl");
+        c->format = pickle ? "torch.save" : "npz";
+        if (!pickle && has_member(c, "model.weights.h5"))
+            return say(c->error, SENTENCE, "a Keras archive, which is not read; convert it: unzip -p FILE model.weights.h5 > FILE.h5, then the .h5 as its own message says");
+        return pickle ? torch_zip_read(c) : npz_members(c);
     }
     if (c->length > 8 && b[8] == '{') {
         c->format = "safetensors";
@@ -122,7 +138,9 @@ static const char *read_any(struct checkpoint *c)
         c->format = "torch.save (legacy)";
         return torch_legacy_read(c);
     }
-    return say(c->error, SENTENCE, c->length ? "begins with none of the formats that are read: torch.save, safetensors, npz"
+    if (format_refuse(b, c->length, c->error))
+        return c->error;
+    return say(c->error, SENTENCE, c->length ? "begins with none of the formats that are read: torch.save, safetensors, npz, index.json"
                                              : "empty, wanted a file of torch.save, safetensors or npz");
 }
 
@@ -160,10 +178,11 @@ const struct tensor *checkpoint_get(const struct checkpoint *c, const char *pref
     return found ? *found : NULL;
 }
 
-const char *checkpoint_read_memory(struct checkpoint *c, unsigned char *bytes, size_t length)
+/* Read bytes of the file at path (NULL: of memory alone). */
+static const char *read_bytes(struct checkpoint *c, unsigned char *bytes, size_t length, const char *path)
 {
     *c = (struct checkpoint){ .bytes = bytes, .length = length };
-    const char *wrong = read_any(c);
+    const char *wrong = read_any(c, path);
 
     for (size_t k = 0; k < c->count && !wrong; k++)
         if (c->tensors[k].type != TENSOR_OTHER)
@@ -175,6 +194,11 @@ const char *checkpoint_read_memory(struct checkpoint *c, unsigned char *bytes, s
     return wrong;
 }
 
+const char *checkpoint_read_memory(struct checkpoint *c, unsigned char *bytes, size_t length)
+{
+    return read_bytes(c, bytes, length, NULL);
+}
+
 const char *checkpoint_read(struct checkpoint *c, const char *path)
 {
     unsigned char *bytes;
@@ -182,19 +206,24 @@ const char *checkpoint_read(struct checkpoint *c, const char *path)
 
     *c = (struct checkpoint){ 0 };
     const char *wrong = file_read(&bytes, &length, path, CHECKPOINT_BYTES, c->error);
-    return wrong ? wrong : checkpoint_read_memory(c, bytes, length);
+    return wrong ? wrong : read_bytes(c, bytes, length, path);
 }
 
-/* The sentence survives: a failed read ends here too. */
+/* Keep c->error and skipped: a failed read ends here too. */
 void checkpoint_free(struct checkpoint *c)
 {
     for (size_t k = 0; k < c->count; k++) {
         free(c->tensors[k].name);
         free(c->tensors[k].unpacked);
     }
+    for (size_t k = 0; k < c->shard_count; k++)
+        free(c->shard[k]);
+    free(c->shard);
     free(c->tensors);
     free(c->sorted);
     free(c->bytes);
+    c->shard = NULL;
+    c->shard_count = 0;
     c->tensors = NULL;
     c->sorted = NULL;
     c->bytes = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named tensors out of a file of trained weights: what torch.save() wrote (the
- * ZIP format and the one before it), .safetensors, or .npz. The contents decide
- * which it is, not the name. Nothing in a file is executed or believed.
+ * Named tensors in a file of trained weights: torch.save() (the ZIP format and
+ * the one before it), .safetensors, .npz, or the .index.json of several such
+ * files. The contents decide which it is, not the name. A file is untrusted,
+ * and nothing in it is executed.
  */
 #ifndef QKVEC_CHECKPOINT_H
 #define QKVEC_CHECKPOINT_H
@@ -32,28 +33,37 @@ struct tensor {
     void *unpacked;                 /* numbers in this machine's byte order, to free */
 };
 
+#define CHECKPOINT_SKIPPED 6        /* objects beside the tensors that a checkpoint names */
+#define CHECKPOINT_SHARDS 1024      /* files of an index */
+
 struct checkpoint {
-    const char *format;             /* "torch.save", "safetensors", "npz" */
+    const char *format;             /* "torch.save", "safetensors", "npz", "index" */
     struct tensor *tensors;         /* in the order of the file */
     const struct tensor **sorted;   /* the same by name */
     size_t count, room;
     unsigned char *bytes;           /* the file */
     size_t length;
+    unsigned char **shard;          /* the bytes of the files of an index; the tensors point into them */
+    size_t shard_count;
+    char skipped[CHECKPOINT_SKIPPED][SHOWN];    /* "args (argparse.Namespace)": objects that are not tensors, and not read */
+    size_t skipped_count;           /* all of them, also beyond CHECKPOINT_SKIPPED */
     char error[SENTENCE];
 };
 
-/* NULL, or what is wrong (the text is c->error; c is then empty). Shapes,
- * strides and offsets of all tensors are proven to lie within what the file holds. */
+/* Read a file, or the files that an .index.json names. Returns NULL, or an error
+ * message (c->error; c is then empty). Afterwards shapes, strides and offsets of
+ * all tensors lie within what the file holds. */
 const char *checkpoint_read(struct checkpoint *c, const char *path);
 
-/* The same of bytes in memory, which c takes over (to be freed by free). */
+/* Read bytes in memory, which c owns from now on (and frees by free). An index
+ * is refused: it needs a folder. */
 const char *checkpoint_read_memory(struct checkpoint *c, unsigned char *bytes, size_t length);
 
-/* The tensor named PREFIX and NAME, or NULL. */
+/* Return the tensor named PREFIX and NAME, or NULL. */
 const struct tensor *checkpoint_get(const struct checkpoint *c, const char *prefix, size_t prefix_length, const char *name);
 
 /* Add a tensor's numbers to z under a name, in C order: <f2, <f4 (bfloat16 is
- * widened to it, which is exact) or <f8. NULL, or what is wrong. */
+ * widened to it, which is exact) or <f8. Returns NULL or an error message. */
 const char *checkpoint_take(struct npz *z, const char *name, const struct tensor *t, char error[SENTENCE]);
 
 /* "float16", "bfloat16", "float32", "float64", or as the file spells it. */
@@ -64,21 +74,31 @@ const char *tensor_shape_text(char text[192], const struct tensor *t);
 
 void checkpoint_free(struct checkpoint *c);
 
-/* ---- of the readers ---- */
+/* ---- for the readers ---- */
 
-/* A tensor of this name to fill in, contiguous by default; NULL after a
- * sentence. Valid until the next one. */
+/* Add a tensor of this name, to be filled in. Returns NULL after an error
+ * message in c->error. Valid until the next one. */
 struct tensor *checkpoint_add(struct checkpoint *c, const char *name, size_t length);
 
-/* The shape's strides in C order. */
+/* Set the strides of the shape in C order. */
 void tensor_contiguous(struct tensor *t);
 
-/* No dimension, offset or stride leads out of the storage, and no product of
- * them overflows. NULL, or what is wrong. */
+/* Check that no dimension, offset or stride leads out of the storage, and no
+ * product of them overflows. Returns NULL or an error message. */
 const char *tensor_check(const struct tensor *t, char error[SENTENCE]);
 
-/* Bytes of an element; 0 for TENSOR_OTHER. */
+/* Return the bytes of an element; 0 for TENSOR_OTHER. */
 size_t tensor_item(enum tensor_type type);
+
+/* Name an object that is not read. */
+void checkpoint_skip(struct checkpoint *c, const char *path, size_t length, const char *type);
+
+/* Return an error message that names the format of bytes that are not read, and
+ * the line that converts them; NULL if they are of no such format. */
+const char *format_refuse(const unsigned char *bytes, size_t length, char error[SENTENCE]);
+
+/* Read the files that c->bytes, an .index.json of the folder of path, names. */
+const char *index_read(struct checkpoint *c, const char *path);
 
 const char *torch_zip_read(struct checkpoint *c);
 const char *torch_legacy_read(struct checkpoint *c);

@@ -5,7 +5,47 @@
 #include "layer.h"
 
 static const char *const stages[3] = { "q", "k", "v" };
-static const char *const weights[3] = { "w0", "w1", "w2" }, *const biases[3] = { "b0", "b1", "b2" };    /* as taken */
+static const char *const weights[3] = { "w0", "w1", "w2" }, *const biases[3] = { "b0", "b1", "b2" };    /* as they are stored */
+
+struct outputs layer_outputs(const struct layer *l, size_t heads)
+{
+    return (struct outputs){ .inputs = l->E, .rows = { l->rows[0], l->rows[1], l->rows[2] }, .heads = heads };
+}
+
+/* Key heads if there are H query heads, or those that are known; 0: unknown. */
+static size_t key_heads(const struct layer *l, size_t H)
+{
+    return !H ? l->G : l->rows[0] % H || l->rows[1] % (l->rows[0] / H) ? 0 : l->rows[1] / (l->rows[0] / H);
+}
+
+const char *layer_layout(struct layout *layout, const struct layer *l, const char *given, size_t H, char error[SENTENCE])
+{
+    struct outputs o = layer_outputs(l, key_heads(l, H));
+    const char *wrong;
+
+    if (!given && l->doubt[0])
+        return say(error, SENTENCE, "%s", l->doubt);
+    if (layer_separate(l) && !given) {
+        *layout = layout_pytorch;
+        layout->storing = l->storing;
+        return NULL;
+    }
+    if ((wrong = layout_parse(layout, given ? given : l->layout)))
+        return say(error, SENTENCE, "%.60s: %s", given ? given : l->layout, wrong);
+    if (layer_separate(l) && (layout->portions != PORTIONS_WHOLE || (layout->storing != STORED_ROWS && layout->storing != STORED_BLOCKS)))
+        return say(error, SENTENCE, "%.60s: a layout of packed weights, found separate ones: wanted an order, and ,blocks if each is (in,out)", given);
+    if (layer_separate(l))
+        return NULL;
+    if (layout->portions == PORTIONS_HEAD && !o.heads)
+        return say(error, SENTENCE, "by the names of %.60s q, k and v lie head by head: give --heads H, or --layout, or put config.json beside the file",
+                   l->naming->origin[0] ? l->naming->origin : "this layout");
+    if (!layout_portions(layout, &o))
+        return say(error, SENTENCE, "%.60s: %zu outputs of q and %zu of k cannot be cut into %zu portions", given ? given : l->layout, l->rows[0], l->rows[1],
+                   layout->portions == PORTIONS_SHARDS ? layout->shards : o.heads ? o.heads : l->rows[0]);
+    if (layer_grouped(l) && (layout->storing > STORED_COLUMNS || layout->portions == PORTIONS_ELEMENT))
+        return say(error, SENTENCE, "%.60s: a layout of equal q, k and v, found %zu outputs of q and %zu of k", given ? given : l->layout, l->rows[0], l->rows[1]);
+    return NULL;
+}
 
 static struct npz_array *add(struct npz *z, int which, const char *what, enum npz_type type, int ndim, size_t rows, size_t columns)
 {
@@ -22,34 +62,40 @@ static void copy(struct npz_array *to, size_t i, const struct npz_array *from, s
     memcpy((char *)to->data + i * item, (const char *)from->data + j * item, item);
 }
 
-/* The weight of one of the three, out of the packed one or out of its own. */
-static const char *weight(struct npz *z, const struct layer *l, int which, const struct npz *parts, const struct layout *layout, size_t H)
+/* Add the weight of q, k or v: from the packed one, or from its own. */
+static const char *add_weight(struct npz *z, const struct layer *l, int which, const struct npz *parts, const struct layout *layout, const struct outputs *o)
 {
-    const struct npz_array *from = &parts->arrays[layer_separate(l) ? layout->slot[which] : 0];
-    size_t E = l->E, X = !layer_separate(l) || from->size == E * E ? E : from->size / E;
-    struct npz_array *y = add(z, which, "weight", from->type, 2, E, X);
+    int packed = !layer_separate(l), slot = layout->slot[which];
+    const size_t inputs[3] = { l->E, l->Ek, l->Ev };
+    const struct npz_array *from = npz_get(parts, weights[packed ? 0 : slot]);
+    size_t X = inputs[packed ? 0 : slot], rows = packed ? l->rows[which] : l->rows[slot];
+    struct npz_array *y = add(z, which, "weight", from->type, 2, rows, X);
 
     if (!y)
         return z->error;
-    for (size_t e = 0; e < E; e++)
+    for (size_t e = 0; e < rows; e++) {
+        size_t output = packed ? layout_output(layout, o, which, e) : e;
         for (size_t i = 0; i < X; i++)
-            copy(y, e * X + i, from, !layer_separate(l) ? layout_index(layout->storing, layout_output(layout, which, e, E, H), i, E)
-                                     : layout->storing == STORED_BLOCKS ? i * E + e : e * X + i);
+            copy(y, e * X + i, from, packed ? layout_index(layout->storing, o, output, i) : layout->storing == STORED_BLOCKS ? i * rows + e : e * X + i);
+    }
     return NULL;
 }
 
-static const char *bias(struct npz *z, const struct layer *l, int which, const struct npz_array *from, const struct layout *layout, size_t H)
+/* Add the bias of q, k or v: its own, or its part of a packed one. */
+static const char *add_bias(struct npz *z, const struct layer *l, int which, const struct npz *parts, const struct layout *layout, const struct outputs *o)
 {
-    struct npz_array *y = add(z, which, "bias", from->type, 1, l->E, 1);
+    int own = l->naming->bias[1] != NULL, slot = layout->slot[which];
+    const struct npz_array *from = npz_get(parts, biases[own ? slot : 0]);
+    struct npz_array *y = from ? add(z, which, "bias", from->type, 1, l->rows[layer_separate(l) ? slot : which], 1) : NULL;
 
     if (!y)
-        return z->error;
-    for (size_t e = 0; e < l->E; e++)
-        copy(y, e, from, from->size == l->E ? e : layout_output(layout, which, e, l->E, H));
+        return from ? z->error : NULL;
+    for (size_t e = 0; e < y->size; e++)
+        copy(y, e, from, own ? e : layer_separate(l) ? (size_t)slot * l->rows[0] + e : layout_output(layout, o, which, e));
     return NULL;
 }
 
-static const char *transpose(struct npz *z, int which)
+static const char *add_transpose(struct npz *z, int which)
 {
     char name[16];
     const struct npz_array *x;
@@ -68,7 +114,7 @@ static const char *transpose(struct npz *z, int which)
     return NULL;
 }
 
-static const char *take(struct npz *parts, const struct layer *l, char error[SENTENCE])
+static const char *take_parts(struct npz *parts, const struct layer *l, char error[SENTENCE])
 {
     const char *wrong = NULL;
 
@@ -83,18 +129,20 @@ static const char *take(struct npz *parts, const struct layer *l, char error[SEN
 
 const char *layer_split(struct npz *z, const struct layer *l, const struct layout *layout, size_t H, char error[SENTENCE])
 {
+    struct outputs o = layer_outputs(l, key_heads(l, H));
     struct npz parts = { 0 };
-    const char *wrong = take(&parts, l, error), *failed = NULL;
-    
+    const char *wrong = take_parts(&parts, l, error), *failed = NULL;
+
+    if (!wrong && !layer_separate(l) && !layout_portions(layout, &o))
+        wrong = say(error, SENTENCE, "its outputs cannot be cut by this layout");
+    if (!wrong && layer_separate(l) && layout->storing != l->storing && (l->E != l->rows[0] || l->Ek != l->rows[1] || l->Ev != l->rows[2]))
+        wrong = say(error, SENTENCE, "by their shapes the weights are stored %s", l->storing == STORED_ROWS ? "(out,in)" : "(in,out)");
     for (int which = 0; which < 3 && !wrong && !failed; which++)
-        failed = weight(z, l, which, &parts, layout, H);
-    for (int which = 0; which < 3 && !wrong && !failed; which++) {
-        const struct npz_array *from = npz_get(&parts, biases[l->naming->bias[1] ? layout->slot[which] : 0]);
-        if (from)
-            failed = bias(z, l, which, from, layout, H);
-    }
+        failed = add_weight(z, l, which, &parts, layout, &o);
     for (int which = 0; which < 3 && !wrong && !failed; which++)
-        failed = transpose(z, which);
+        failed = add_bias(z, l, which, &parts, layout, &o);
+    for (int which = 0; which < 3 && !wrong && !failed; which++)
+        failed = add_transpose(z, which);
     if (!wrong && !failed && l->bias_k)
         wrong = checkpoint_take(z, "bias_k", l->bias_k, error);
     if (!wrong && !failed && l->bias_v)

@@ -53,7 +53,7 @@ static int same_weights(const struct weights *w, const struct reading *a, const 
 
     for (int which = 0; which < 3; which++)
         for (size_t e = 0; e < E; e++) {
-            size_t x = layout_output(&a->layout, which, e, E, a->H), y = layout_output(&b->layout, which, e, E, b->H);
+            size_t x = weights_output(w, a, which, e), y = weights_output(w, b, which, e);
             size_t inputs = w->separate ? w->width[x / E] : E;
             if (w->separate && inputs != w->width[y / E])
                 return 0;

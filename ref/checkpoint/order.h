@@ -73,6 +73,8 @@ double weights_get(const struct weights *w, enum storing storing, size_t output,
  * only asked for shapes (blank 1: all weights 0). */
 const char *reading_vector(struct vector *v, const struct weights *w, const struct npz *record, const struct reading *r, int blank, char error[600]);
 
+size_t weights_output(const struct weights *w, const struct reading *r, int which, size_t e);
+
 /* q, k and v take inputs as wide as these. */
 int reading_fits(const struct weights *w, const struct layout *l, size_t query, size_t key, size_t value);
 

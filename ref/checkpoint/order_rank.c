@@ -104,7 +104,7 @@ static void gather(struct array *y, int which, const struct part *part, const st
     const double *bias = which == 1 ? part->in.bias_k : which == 2 ? part->in.bias_v : NULL;
 
     FOR(n, N) FOR(h, H) FOR(t, T) FOR(d, D) {
-        size_t o = layout_output(&r->layout, which, h * D + d, E, H);
+        size_t o = layout_output(&r->layout, &(struct outputs){ E, { E, E, E }, H }, which, h * D + d);
         y->v[((n * H + h) * T + t) * D + d] = t < rows ? part->products[which][(n * rows + t) * 3 * E + o]
                                             : bias && t == rows ? bias[h * D + d] : 0;
     }
@@ -141,7 +141,7 @@ static int append(struct list *list, const struct reading *r)
     return 1;
 }
 
-/* Every order and both out_proj for one way of storing, turns and number of heads. */
+/* Every order and both out_proj for one way of storing, portions and number of heads. */
 static const char *try_orders(struct list *list, struct array t[STAGES], struct part *part, const struct weights *w, struct reading r)
 {
     for (int order = 0; order < LAYOUT_ORDERS; order++) {
@@ -171,12 +171,12 @@ static const char *try_heads(struct list *list, struct part *part, const struct 
     part->in.H = r.H;
     if ((wrong = mha_alloc(t, &part->in)))
         return wrong;
-    for (int turns = 0; turns < TURNS && !wrong; turns++) {
-        if (turns != TURNS_WHOLE && (w->separate || r.layout.storing > STORED_COLUMNS))
+    for (int portions = 0; portions < PORTIONS_SHARDS && !wrong; portions++) {
+        if (portions != PORTIONS_WHOLE && (w->separate || r.layout.storing > STORED_COLUMNS))
             continue;
-        if ((turns == TURNS_HEAD && r.H == 1) || (turns == TURNS_ELEMENT && D == 1))
-            continue;    /* the same as the turns before */
-        r.layout.turns = (enum turns)turns;
+        if ((portions == PORTIONS_HEAD && r.H == 1) || (portions == PORTIONS_ELEMENT && D == 1))
+            continue;    /* the same as the portions before */
+        r.layout.portions = (enum portions)portions;
         wrong = try_orders(list, t, part, w, r);
     }
     mha_free(t);

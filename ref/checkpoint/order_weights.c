@@ -51,6 +51,8 @@ const char *weights_take(struct weights *w, const struct layer *layer, char erro
     const char *wrong = NULL;
 
     *w = (struct weights){ .E = layer->E, .width = { layer->E, layer->Ek, layer->Ev }, .separate = layer_separate(layer), .rows = 1, .columns = 1 };
+    if (!layer_plain(layer))
+        return say(error, SENTENCE, "fewer key heads than query heads, or another width than E: no layer of nn.MultiheadAttention");
     if (!layer->out_weight)
         return say(error, SENTENCE, "no %s beside its weights, without which no output can be reproduced", layer->naming->out_weight);
     for (int s = 0; s < 3 && !wrong; s++) {
@@ -95,15 +97,20 @@ double weights_get(const struct weights *w, enum storing storing, size_t output,
     size_t E = w->E, s = output / E, e = output % E;
 
     if (!w->separate)
-        return w->part[0][layout_index(storing, output, input, E)];
+        return w->part[0][layout_index(storing, &(struct outputs){ E, { E, E, E }, 0 }, output, input)];
     return w->part[s][storing == STORED_BLOCKS ? input * E + e : e * w->width[s] + input];
+}
+
+size_t weights_output(const struct weights *w, const struct reading *r, int which, size_t e)
+{
+    return layout_output(&r->layout, &(struct outputs){ w->E, { w->E, w->E, w->E }, r->H }, which, e);
 }
 
 int reading_fits(const struct weights *w, const struct layout *l, size_t query, size_t key, size_t value)
 {
     const size_t wanted[3] = { query, key, value };
 
-    if (w->separate && (l->turns != TURNS_WHOLE || !(l->storing == STORED_ROWS ? w->rows : l->storing == STORED_BLOCKS ? w->columns : 0)))
+    if (w->separate && (l->portions != PORTIONS_WHOLE || !(l->storing == STORED_ROWS ? w->rows : l->storing == STORED_BLOCKS ? w->columns : 0)))
         return 0;
     for (int which = 0; which < 3; which++)
         if (wanted[which] != (w->separate ? w->width[l->slot[which]] : w->E))
@@ -162,7 +169,7 @@ static void fill(struct npz_array *a, size_t at, int which, const struct weights
 
     for (size_t e = 0; e < w->E; e++)
         for (size_t i = 0; i < X; i++)
-            npz_set(a, (at + e) * X + i, weights_get(w, r->layout.storing, layout_output(&r->layout, which, e, w->E, r->H), i));
+            npz_set(a, (at + e) * X + i, weights_get(w, r->layout.storing, weights_output(w, r, which, e), i));
 }
 
 static const char *put_weights(struct npz *z, const struct weights *w, const struct reading *r, const size_t width[3], int blank)
@@ -185,7 +192,7 @@ static const char *put_weights(struct npz *z, const struct weights *w, const str
     if (w->bias && !blank)
         for (int which = 0; which < 3; which++)
             for (size_t e = 0; e < E; e++)
-                npz_set(a, (size_t)which * E + e, w->bias[layout_output(&r->layout, which, e, E, r->H)]);
+                npz_set(a, (size_t)which * E + e, w->bias[weights_output(w, r, which, e)]);
     if (!(a = npz_add(z, "out_proj.weight", NPZ_F8, 2, (size_t[]){ E, E })))
         return z->error;
     for (size_t e = 0; e < E; e++)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data in a Python pickle (protocols 2 to 4), as far as torch.save() needs
- * them. Nothing is ever imported, called or built: a call of one of a few known
- * names becomes a value that says so, and its meaning is the caller's business.
- * Every other opcode and every other name is refused by its name.
+ * The data in a Python pickle (protocols 2 to 5), as far as torch.save() needs
+ * them. Nothing is ever imported, called or built. A call of one of a few known
+ * names becomes a value that records it, for the caller to interpret. An object
+ * of any other name becomes a value without content that keeps the name alone;
+ * names that run code (os.system, eval) are refused, and so are opcodes that no
+ * checkpoint needs.
  */
 #ifndef QKVEC_PICKLE_H
 #define QKVEC_PICKLE_H
@@ -16,6 +18,7 @@
 #define PICKLE_BYTES ((size_t)64 << 20)     /* of one pickle */
 #define PICKLE_VALUES ((size_t)1 << 22)     /* of all that one struct pickle has read */
 #define PICKLE_STACK ((size_t)1 << 16)
+#define PICKLE_FOREIGN 32                   /* names that are not known */
 #define PICKLE_DEPTH 64                     /* of values inside values */
 
 enum value_kind {
@@ -28,12 +31,16 @@ enum value_kind {
     VALUE_GLOBAL,                           /* what */
     VALUE_CALL,                             /* what, first: the tuple of arguments */
     VALUE_PERSISTENT,                       /* first: the tuple that names an object outside */
+    VALUE_CLASS,                            /* a name that is not known: foreign */
+    VALUE_OBJECT,                           /* made by a name that is not known, without content: foreign */
     VALUE_KINDS
 };
 
 /* Known names, by what they are good for. */
 enum global_use {
     GLOBAL_DICT,             /* OrderedDict */
+    GLOBAL_DEFAULT_DICT,     /* defaultdict(factory) */
+    GLOBAL_FROM_TYPE,        /* _rebuild_from_type_v2(function, type, arguments, state) */
     GLOBAL_TENSOR,           /* rebuild_tensor: storage, offset, size, stride, ... */
     GLOBAL_TENSOR_DTYPE,     /* the same, with a dtype as argument 6 */
     GLOBAL_PARAMETER,        /* rebuild_parameter: tensor, ... */
@@ -54,6 +61,7 @@ struct value {
         int64_t number;
         struct { const unsigned char *text; size_t length; };
         struct { const struct global *what; uint32_t first, last; };
+        uint32_t foreign;                                 /* number of a name in foreign[] */
     };
 };
 
@@ -73,15 +81,17 @@ struct pickle {
     size_t value_count, value_room, cell_count, cell_room, height, stack_room, memo_count, memo_room, mark_count;
     size_t marks[PICKLE_DEPTH];
     unsigned protocol;
+    char foreign[PICKLE_FOREIGN][SHOWN];    /* "argparse.Namespace"; the last one stands for all further ones */
+    uint32_t foreign_count, foreign_objects;    /* the latter: bit k is set if an object of name k was met */
 };
 
 void pickle_start(struct pickle *p, const char *name, char error[SENTENCE]);
 
-/* Read one pickle; *used bytes of it. The bytes must stay. NULL and its value
- * in *result, or what is wrong. Values of earlier runs stay as well. */
+/* Read one pickle, *used bytes of it, and set *result to its value. The bytes
+ * must stay, and values of earlier runs stay as well. Returns NULL or an error message. */
 const char *pickle_run(uint32_t *result, size_t *used, struct pickle *p, const void *bytes, size_t length);
 
-/* Argument number k of a tuple or list; NULL where there is none. */
+/* Return item k of a tuple or list; NULL if there is none. */
 const struct value *pickle_item(const struct pickle *p, const struct value *list, size_t k);
 
 /* "a tuple", "a dict", ... */
@@ -90,16 +100,17 @@ const char *pickle_kind_name(unsigned kind);
 int pickle_text_is(const struct value *v, const char *text);
 void pickle_free(struct pickle *p);
 
-/* ---- of pickle.c and pickle_name.c ---- */
+/* ---- for pickle.c and pickle_name.c ---- */
 
-/* "data.pkl: at byte 17: ..." Returns p->error. */
+/* Write "data.pkl: at byte 17: ..." into p->error and return it. */
 const char *pickle_refuse(struct pickle *p, const char *format, ...) QKVEC_PRINTF(2, 3);
 
-/* The known global of that name, or NULL after a refusal. */
-const struct global *pickle_global(struct pickle *p, const unsigned char *module, size_t module_length,
-                                   const unsigned char *name, size_t name_length);
+/* Make the value of a name: VALUE_GLOBAL or VALUE_CLASS. Returns NULL, or an
+ * error message for a name that runs code. */
+const char *pickle_global(struct value *v, struct pickle *p, const unsigned char *module, size_t module_length,
+                          const unsigned char *name, size_t name_length);
 
-/* "REDUCE"; "0xff" is written into text where there is no such opcode. */
+/* Return "REDUCE"; writes "0xff" into text if there is no such opcode. */
 const char *pickle_opcode_name(char text[8], unsigned opcode);
 
 #endif

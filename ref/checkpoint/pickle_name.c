@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything in a pickle that goes by a name. */
+/* The names in a pickle: globals, opcodes, kinds of values. */
 #include "pickle.h"
+#include "pickle_opcode.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
  * checkpoints keep beside them. None of these is ever called. */
 static const struct global globals[] = {
     { "collections", "OrderedDict", GLOBAL_DICT },
+    { "collections", "defaultdict", GLOBAL_DEFAULT_DICT },
+    { "torch._tensor", "_rebuild_from_type_v2", GLOBAL_FROM_TYPE },
     { "torch._utils", "_rebuild_tensor", GLOBAL_TENSOR },
     { "torch._utils", "_rebuild_tensor_v2", GLOBAL_TENSOR },
     { "torch._utils", "_rebuild_tensor_v3", GLOBAL_TENSOR_DTYPE },
@@ -38,19 +41,82 @@ static int is(const char *text, const unsigned char *bytes, size_t length)
     return strlen(text) == length && !memcmp(text, bytes, length);
 }
 
-const struct global *pickle_global(struct pickle *p, const unsigned char *module, size_t module_length,
-                                   const unsigned char *name, size_t name_length)
+/* ---- names that run code ---- */
+
+/* Modules of which a checkpoint needs nothing, and that run code or reach files. */
+static const char *const hostile_modules[] = {
+    "os", "posix", "nt", "subprocess", "sys", "shutil", "socket", "importlib", "runpy", "pty", "ctypes", "webbrowser", "code", "codeop", "commands",
+    "pdb", "timeit", "trace", "profile", "cProfile", "multiprocessing", "signal", "threading", "asyncio", "urllib", "http", "ftplib", "smtplib",
+    "tempfile", "pickle", "_pickle", "marshal", "imp", "builtins", "__builtin__", "types", "inspect", "gc", "operator", "functools", "pip", "site",
+};
+
+/* The same below torch, which checkpoints need otherwise. */
+static const struct { const char *module, *name; } hostile_names[] = {
+    { "torch", "load" }, { "torch.serialization", "load" }, { "torch.hub", NULL }, { "torch.jit", NULL }, { "numpy", "load" },
+};
+
+/* What is harmless in them: types of plain values. */
+static const struct { const char *module, *name; } harmless[] = {
+    { "builtins", "set" }, { "builtins", "frozenset" }, { "builtins", "list" }, { "builtins", "dict" }, { "builtins", "tuple" }, { "builtins", "int" },
+    { "builtins", "float" }, { "builtins", "complex" }, { "builtins", "str" }, { "builtins", "bytes" }, { "builtins", "bytearray" }, { "builtins", "bool" },
+    { "builtins", "slice" }, { "builtins", "range" }, { "builtins", "object" },
+    { "__builtin__", "set" }, { "__builtin__", "frozenset" }, { "__builtin__", "list" }, { "__builtin__", "dict" }, { "__builtin__", "tuple" },
+    { "__builtin__", "int" }, { "__builtin__", "long" }, { "__builtin__", "float" }, { "__builtin__", "complex" }, { "__builtin__", "str" },
+    { "__builtin__", "unicode" }, { "__builtin__", "bytearray" }, { "__builtin__", "slice" }, { "__builtin__", "xrange" }, { "__builtin__", "object" },
+    { "types", "SimpleNamespace" },
+};
+
+static int runs_code(const unsigned char *module, size_t module_length, const unsigned char *name, size_t name_length)
 {
-    char shown_module[SHOWN], shown_name[SHOWN];
+    const unsigned char *dot = memchr(module, '.', module_length);
+    size_t outermost = dot ? (size_t)(dot - module) : module_length;
+
+    for (size_t k = 0; k < sizeof harmless / sizeof *harmless; k++)
+        if (is(harmless[k].module, module, module_length) && is(harmless[k].name, name, name_length))
+            return 0;
+    for (size_t k = 0; k < sizeof hostile_modules / sizeof *hostile_modules; k++)
+        if (is(hostile_modules[k], module, outermost))
+            return 1;
+    for (size_t k = 0; k < sizeof hostile_names / sizeof *hostile_names; k++)
+        if (is(hostile_names[k].module, module, module_length) && (!hostile_names[k].name || is(hostile_names[k].name, name, name_length)))
+            return 1;
+    for (size_t k = 1; k < name_length; k++)    /* attributes of objects: f.__globals__ */
+        if (name[k - 1] == '_' && name[k] == '_')
+            return 1;
+    return 0;
+}
+
+/* Return the number of a name that is not known, kept once. */
+static uint32_t keep_foreign(struct pickle *p, const char *name)
+{
+    for (uint32_t k = 0; k < p->foreign_count; k++)
+        if (!strcmp(p->foreign[k], name))
+            return k;
+    if (p->foreign_count == PICKLE_FOREIGN) {
+        snprintf(p->foreign[PICKLE_FOREIGN - 1], SHOWN, "objects of further names");
+        return PICKLE_FOREIGN - 1;
+    }
+    snprintf(p->foreign[p->foreign_count], SHOWN, "%s", name);
+    return p->foreign_count++;
+}
+
+const char *pickle_global(struct value *v, struct pickle *p, const unsigned char *module, size_t module_length,
+                          const unsigned char *name, size_t name_length)
+{
+    char shown_module[SHOWN], shown_name[SHOWN], full[SHOWN];
 
     for (size_t k = 0; k < sizeof globals / sizeof *globals; k++)
-        if (is(globals[k].module, module, module_length) && is(globals[k].name, name, name_length))
-            return &globals[k];
+        if (is(globals[k].module, module, module_length) && is(globals[k].name, name, name_length)) {
+            *v = (struct value){ .kind = VALUE_GLOBAL, .what = &globals[k] };
+            return NULL;
+        }
     show_name(shown_module, module, module_length);
     show_name(shown_name, name, name_length);
-    /* A model, an optimizer, arguments: what a state_dict does not need. */
-    pickle_refuse(p, "found the name %.60s.%.60s, wanted only tensors in dicts, as torch.save(model.state_dict(), FILE) writes them",
-                  shown_module, shown_name);
+    if (runs_code(module, module_length, name, name_length))
+        return pickle_refuse(p, "found the name %.60s.%.60s, which runs code; wanted only tensors in dicts, as torch.save(model.state_dict(), FILE) writes them",
+                             shown_module, shown_name);
+    snprintf(full, sizeof full, "%.46s.%.46s", shown_module, shown_name);
+    *v = (struct value){ .kind = VALUE_CLASS, .foreign = keep_foreign(p, full) };
     return NULL;
 }
 
@@ -65,19 +131,16 @@ const char *pickle_refuse(struct pickle *p, const char *format, ...)
     return say(p->error, SENTENCE, "%s: at byte %zu: %.260s", p->name, p->opcode_at, sentence);
 }
 
-/* The opcodes that are refused; those that are read need no name. */
+/* Only opcodes that are refused have names here. */
 const char *pickle_opcode_name(char text[8], unsigned opcode)
 {
     static const struct {
-        unsigned char opcode;
+        enum pickle_opcode opcode;
         const char *name;
     } names[] = {
-        { '0', "POP" }, { '1', "POP_MARK" }, { '2', "DUP" }, { 'F', "FLOAT" }, { 'I', "INT" }, { 'L', "LONG" },
-        { 'P', "PERSID" }, { 'S', "STRING" }, { 'V', "UNICODE" }, { 'd', "DICT" }, { 'g', "GET" }, { 'i', "INST" },
-        { 'l', "LIST" }, { 'o', "OBJ" }, { 'p', "PUT" }, { 0x81, "NEWOBJ" }, { 0x82, "EXT1" }, { 0x83, "EXT2" },
-        { 0x84, "EXT4" }, { 0x8b, "LONG4" }, { 0x8d, "BINUNICODE8" }, { 0x8e, "BINBYTES8" }, { 0x8f, "EMPTY_SET" },
-        { 0x90, "ADDITEMS" }, { 0x91, "FROZENSET" }, { 0x92, "NEWOBJ_EX" }, { 0x96, "BYTEARRAY8" },
-        { 0x97, "NEXT_BUFFER" }, { 0x98, "READONLY_BUFFER" },
+        { OP_FLOAT, "FLOAT" }, { OP_INT, "INT" }, { OP_LONG, "LONG" }, { OP_PERSID, "PERSID" }, { OP_STRING, "STRING" }, { OP_UNICODE, "UNICODE" },
+        { OP_DICT, "DICT" }, { OP_GET, "GET" }, { OP_INST, "INST" }, { OP_LIST, "LIST" }, { OP_PUT, "PUT" }, { OP_EXT1, "EXT1" }, { OP_EXT2, "EXT2" },
+        { OP_EXT4, "EXT4" }, { OP_NEXT_BUFFER, "NEXT_BUFFER" }, { OP_READONLY_BUFFER, "READONLY_BUFFER" },
     };
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -91,7 +154,7 @@ const char *pickle_kind_name(unsigned kind)
 {
     static const char *const names[VALUE_KINDS] = {
         "None", "a bool", "an int", "a long int", "a float", "bytes", "a string", "a tuple", "a list", "a dict",
-        "a name", "a tensor or a value like it", "a storage"
+        "a name", "a tensor or a value like it", "a storage", "a name that is not known", "an object of a name that is not known"
     };
 
     return kind < VALUE_KINDS ? names[kind] : "nothing";

@@ -31,13 +31,13 @@ static unsigned known_type(enum tensor_type *type, const char *name)
     return 1;    /* bytes, bools, untyped */
 }
 
-/* What a value is, in words: its kind, or "nothing". */
+/* Return the kind of a value in words, or "nothing". */
 static const char *kind(const struct value *v)
 {
     return v ? pickle_kind_name(v->kind) : "nothing";
 }
 
-/* A whole number that is no less than 0. */
+/* Read a whole number from 0 on. Returns 0 if it is none. */
 static int whole(size_t *x, const struct value *v)
 {
     if (!v || v->kind != VALUE_INT || v->number < 0 || (uint64_t)v->number > SIZE_MAX / 2)
@@ -128,6 +128,7 @@ struct walk {
     const struct torch_place *place;
     char path[CHECKPOINT_NAME + 1];
     size_t entries;
+    uint32_t named;          /* bit k is set if an object of foreign name k has been named with its key */
 };
 
 static const char *dict(struct walk *w, const struct value *v, size_t length, int depth)
@@ -143,7 +144,8 @@ static const char *dict(struct walk *w, const struct value *v, size_t length, in
         const struct value *item = unwrap(p, &p->values[p->cells[p->cells[cell].next].value]);
         if (++w->entries > TORCH_ENTRIES)    /* dicts that share dicts can be very many */
             return say(w->c->error, SENTENCE, "more than %zu entries in its dicts", TORCH_ENTRIES);
-        if (key->kind != VALUE_TEXT || !item || (item->kind != VALUE_DICT && item->kind != VALUE_CALL))
+        int named = key->kind == VALUE_TEXT && item;
+        if (!named || (item->kind != VALUE_DICT && item->kind != VALUE_CALL && item->kind != VALUE_OBJECT))
             continue;
         size_t dot = length && key->length ? 1 : 0, next = length + dot + key->length;
         if (next >= CHECKPOINT_NAME)
@@ -151,7 +153,10 @@ static const char *dict(struct walk *w, const struct value *v, size_t length, in
         if (dot)
             w->path[length] = '.';
         memcpy(w->path + length + dot, key->text, key->length);
-        if (item->kind == VALUE_DICT) {
+        if (item->kind == VALUE_OBJECT) {
+            checkpoint_skip(w->c, w->path, next, p->foreign[item->foreign]);
+            w->named |= UINT32_C(1) << item->foreign;
+        } else if (item->kind == VALUE_DICT) {
             wrong = dict(w, item, next, depth + 1);
         } else if (item->what->use != GLOBAL_HARMLESS || !strcmp(item->what->name, "_rebuild_sparse_tensor")) {
             struct tensor *t = checkpoint_add(w->c, w->path, next);
@@ -169,7 +174,13 @@ const char *torch_tensors(struct checkpoint *c, const struct pickle *p, uint32_t
     struct walk w = { .c = c, .p = p, .place = place };
     const struct value *v = &p->values[root];
 
+    if (v->kind == VALUE_OBJECT)
+        return say(c->error, SENTENCE, "%s: found an object of %.80s, wanted a dict of tensors: save model.state_dict()", p->name, p->foreign[v->foreign]);
     if (v->kind != VALUE_DICT)
         return say(c->error, SENTENCE, "%s: found %s, wanted a dict of tensors", p->name, kind(v));
-    return dict(&w, v, 0, 0);
+    const char *wrong = dict(&w, v, 0, 0);
+    for (uint32_t k = 0; k < p->foreign_count && !wrong; k++)    /* inside lists and other objects */
+        if (p->foreign_objects & ~w.named & UINT32_C(1) << k)
+            checkpoint_skip(c, "inside other values", 19, p->foreign[k]);
+    return wrong;
 }

@@ -54,9 +54,9 @@ static void advise(const char *path, const struct layer *l, const struct reading
     quote_shell(shown[0], sizeof shown[0], path);
     quote_shell(shown[1], sizeof shown[1], prefix_text(prefix, l));
     printf("\nqkvec split");
-    if (strcmp(layout, "qkv") || strcmp(l->naming->layout, "qkv"))
+    if (strcmp(layout, "qkv") || strcmp(l->layout, "qkv"))
         printf(" --layout %s", layout);
-    if (r->layout.turns == TURNS_HEAD)
+    if (r->layout.portions == PORTIONS_HEAD)
         printf(" --heads %zu", r->H);
     printf(" %s %s -o qkv.npz\n", shown[0], shown[1]);
 }
@@ -113,8 +113,9 @@ int command_order(int argc, char **argv)
     const char *record = NULL, *heads = NULL, *profile = NULL;
     int words, status;
     const struct option options[] = { { "--record", &record, NULL }, { "--heads", &heads, NULL }, { "--profile", &profile, NULL }, { NULL, NULL, NULL } };
+    struct opened_options given = { 0 };
     struct opened o;
-    size_t H = 0;
+    size_t H;
 
     if (options_read(&words, &status, argc, argv, options, help))
         return status;
@@ -122,10 +123,10 @@ int command_order(int argc, char **argv)
         return complain("order", "name a checkpoint, a layer and --record IO.npz; see qkvec order --help");
     if (profile && !profile_named(profile))
         return complain(profile, "no such profile; wanted float64, float32, tf32, float16 or bfloat16");
-    if (heads && heads_read(&H, heads))
-        return NOT_JUDGED;
-    if ((status = opened_read(&o, argv[0], argv[1])))
+    given.heads = heads;
+    if ((status = opened_read(&o, argv[0], argv[1], &given)))
         return status;
+    H = o.H;
     if (!profile)
         profile = o.layer->weight[0]->type == TENSOR_F16 ? "float16" : o.layer->weight[0]->type == TENSOR_BF16 ? "bfloat16" : "float32";
     status = judge_layer(argv[0], o.layer, record, H, profile_named(profile));

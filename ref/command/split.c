@@ -8,44 +8,73 @@
 
 static const char help[] =
     "usage: qkvec split [OPTION...] CHECKPOINT [LAYER]\n\n"
-    "The query, key and value matrices of a trained model: out of a state_dict or a whole\n"
-    "checkpoint of torch.save(), a .safetensors or an .npz file. Nothing in it is executed.\n"
-    "Without LAYER the attention layers are listed. In a pipe each is one line with tabs.\n"
-    "With LAYER its q_weight, k_weight, v_weight, biases and transposes are printed, under\n"
-    "the names of the stages of a vector. LAYER is a prefix of the list, the end of one\n"
-    "where that is unique, or the key of its weight.\n\n"
+    "Print the query, key and value matrices of a trained model: a state_dict or a whole\n"
+    "checkpoint of torch.save(), a .safetensors or .npz file, or the .index.json of several.\n"
+    "Nothing in it is executed. Without LAYER the attention layers are listed. In a pipe each\n"
+    "is one line with tabs. With LAYER its q_weight, k_weight, v_weight, biases and transposes\n"
+    "are printed. LAYER is a prefix of the list, the end of one if that is unique, or the key\n"
+    "of its weight. A config.json in the same folder gives the numbers of heads.\n\n"
     "  -o OUT.npz       write them there\n"
-    "  --layout L       how a packed weight is laid out (default qkv, PyTorch's, or what the\n"
-    "                   names suggest); qkvec order finds it. Order first: qkv, kqv, ...;\n"
-    "                   then ,head or ,element where they take turns, and ,columns ,blocks\n"
-    "                   or ,side where they are not rows of (out,in)\n"
-    "  --heads H        for layouts with ,head\n"
+    "  --layout L       how the weights are laid out (default: as the names and shapes say;\n"
+    "                   qkvec order proves it). Order first: qkv, kqv, ...; then ,head or\n"
+    "                   ,element or ,shards=N if they lie in portions, and ,rows ,columns\n"
+    "                   ,blocks or ,side: how outputs and inputs lie\n"
+    "  --heads H        query heads, for layouts with ,head\n"
+    "  --kv-heads G     key heads, if they are fewer\n"
+    "  --name PART=KEY  the key of a part, or its end, for names that are not known; PART is\n"
+    "                   q, k, v, qkv, out, q_bias, k_bias or v_bias\n"
     "  --exact          hexadecimal floating point, as in C\n\n"
     "  qkvec split model.pt\n"
     "  qkvec split model.pt transformer_encoder.layers.0.self_attn -o qkv.npz\n"
-    "  qkvec split --layout qkv,head --heads 4 neox.safetensors layers.0.attention\n";
+    "  qkvec split --layout qkv,head --heads 4 neox.safetensors layers.0.attention\n"
+    "  qkvec split --name q=Wq --name k=Wk --name v=Wv --name out=Wo model.pt\n";
 
 /* ---- the list ---- */
 
-static const char *sizes(char text[128], const struct layer *l)
+static const char *sizes(char text[192], const struct layer *l)
 {
-    if (l->Ek != l->E || l->Ev != l->E)
-        snprintf(text, 128, "E=%zu Ek=%zu Ev=%zu", l->E, l->Ek, l->Ev);
-    else
-        snprintf(text, 128, "E=%zu", l->E);
+    int n = l->Ek != l->E || l->Ev != l->E ? snprintf(text, 192, "E=%zu Ek=%zu Ev=%zu", l->E, l->Ek, l->Ev) : snprintf(text, 192, "E=%zu", l->E);
+
+    if (layer_grouped(l) && l->H)
+        snprintf(text + n, 192 - (size_t)n, " H=%zu G=%zu D=%zu", l->H, l->G, l->D);
+    else if (layer_grouped(l))
+        snprintf(text + n, 192 - (size_t)n, " H/G=%zu", l->rows[0] / l->rows[1]);
+    else if (l->rows[0] != l->E && l->H)
+        snprintf(text + n, 192 - (size_t)n, " H=%zu D=%zu", l->H, l->D);
+    else if (l->rows[0] != l->E)
+        snprintf(text + n, 192 - (size_t)n, " H*D=%zu", l->rows[0]);
     return text;
 }
 
-static const char *biases(const struct layer *l)
+static const char *biases(char text[48], const struct layer *l)
 {
-    int any = l->bias[0] || l->bias[1] || l->bias[2];
+    int count = (l->bias[0] != NULL) + (l->bias[1] != NULL) + (l->bias[2] != NULL);
 
-    return l->bias_k ? any ? "bias, bias_k, bias_v" : "bias_k, bias_v" : any ? "bias" : "no bias";
+    if (l->naming->bias[1] && count && count < 3)
+        snprintf(text, 48, "bias of %s%s%s", l->bias[0] ? "q" : "", l->bias[1] ? "k" : "", l->bias[2] ? "v" : "");
+    else
+        strcpy(text, count ? "bias" : "no bias");
+    if (l->bias_k)
+        strcpy(text, count ? "bias, bias_k, bias_v" : "bias_k, bias_v");
+    return text;
 }
 
-static int list(const struct layers *all, const char *path)
+/* Print the unused tensors of a layer, "; not used: a, b". */
+static void print_unused(const struct layer *l)
 {
-    char prefix[PREFIX], shape[192], size[128];
+    char shown[SHOWN];
+    size_t length = l->length ? l->length + 1 : 0;
+
+    for (size_t k = 0; k < l->unused_count && k < LAYER_UNUSED; k++)
+        printf("%s %s", k ? "," : " not used:", show_name(shown, l->unused[k]->name + length, strlen(l->unused[k]->name + length)));
+    if (l->unused_count > LAYER_UNUSED)
+        printf(", and %zu more", l->unused_count - LAYER_UNUSED);
+}
+
+static int list(const struct opened *o, const char *path)
+{
+    const struct layers *all = &o->layers;
+    char prefix[PREFIX], shape[192], size[192], bias[48];
     int width = 0, status = 0, table = terminal(0);
 
     for (size_t k = 0; k < all->count; k++) {
@@ -59,12 +88,19 @@ static int list(const struct layers *all, const char *path)
             status = complain(path, "%s", l->problem);
             continue;
         }
-        printf(table ? "%-*s  %s  %s %s  %s  %s  %zu numbers" : "%-*s\t%s\t%s %s\t%s\t%s\t%zu", table ? width : 0, prefix, sizes(size, l),
-               layer_separate(l) ? "separate" : "packed", tensor_shape_text(shape, l->weight[0]), biases(l), tensor_type_name(l->weight[0]), l->numbers);
+        printf(table ? "%-*s  %s  %s %s%s  %s  %s  %zu numbers" : "%-*s\t%s\t%s %s%s\t%s\t%s\t%zu", table ? width : 0, prefix, sizes(size, l),
+               layer_separate(l) ? "separate" : "packed", tensor_shape_text(shape, l->weight[0]), l->storing == STORED_BLOCKS ? " (in,out)" : "",
+               biases(bias, l), tensor_type_name(l->weight[0]), l->numbers);
         if (l->naming->origin[0])
             printf(table ? "  names of %s" : "\t%s", l->naming->origin);
+        if (l->unused_count || l->doubt[0])
+            printf(table ? " " : "\t");
+        print_unused(l);
+        if (l->doubt[0])
+            printf("%s two readings: split says which", l->unused_count ? ";" : "");
         putchar('\n');
     }
+    opened_notes(o, path, NULL);
     return status;
 }
 
@@ -87,46 +123,42 @@ static int print_layer(const char *path, const struct layer *l, const struct lay
     return status;
 }
 
-static int split(const char *path, const struct layer *l, const char *given, const char *heads, const char *out, int exact)
+static int split(const struct opened *o, const char *path, const char *given, const char *out, int exact)
 {
-    const char *rule = given ? given : l->naming->layout, *wrong;
     struct layout layout;
-    size_t H = 1;
+    char error[SENTENCE];
+    const char *wrong = layer_layout(&layout, o->layer, given, o->H, error);
 
-    if ((wrong = layout_parse(&layout, rule)))
-        return complain(rule, "%s", wrong);
-    if (!given && !layer_separate(l) && layout.storing == STORED_COLUMNS && l->weight[0]->shape[0] != l->E)
-        layout.storing = STORED_ROWS;    /* the names are of Conv1D, the shape is not */
-    if (heads && heads_read(&H, heads))
-        return NOT_JUDGED;
-    if (l->E % H)
-        return complain(heads, "heads do not divide E = %zu", l->E);
-    if (layout.turns == TURNS_HEAD && !heads)
-        return complain(path, "by the names of %s the rows of q, k and v take turns head by head: give --heads H, or --layout",
-                        l->naming->origin[0] ? l->naming->origin : "this layout");
-    if (layer_separate(l) && (layout.turns != TURNS_WHOLE || (layout.storing != STORED_ROWS && layout.storing != STORED_BLOCKS)))
-        return complain(rule, "a layout of packed weights, found separate ones: wanted an order, and ,blocks where each is transposed");
-    return print_layer(path, l, &layout, H, out, exact);
+    if (wrong)
+        return complain(path, "%s", wrong);
+    int status = print_layer(path, o->layer, &layout, o->H, out, exact);
+    if (!status)
+        opened_notes(o, path, o->layer);
+    return status;
 }
 
 int command_split(int argc, char **argv)
 {
-    const char *out = NULL, *layout = NULL, *heads = NULL;
+    const char *out = NULL;
+    struct opened_options given = { 0 };
     int exact = 0, words, status;
     const struct option options[] = {
-        { "-o", &out, NULL }, { "--layout", &layout, NULL }, { "--heads", &heads, NULL }, { "--exact", NULL, &exact }, { NULL, NULL, NULL },
+        { "-o", &out, NULL }, { "--layout", &given.layout, NULL }, { "--heads", &given.heads, NULL },
+        { "--kv-heads", &given.key_heads, NULL }, { "--exact", NULL, &exact }, { NULL, NULL, NULL },
     };
     struct opened o;
 
+    if ((status = opened_take_names(&argc, argv, &given)))
+        return status;
     if (options_read(&words, &status, argc, argv, options, help))
         return status;
     if (words < 1 || words > 2)
         return complain("split", "name a checkpoint, and a layer or none; see qkvec split --help");
-    if (words == 1 && (out || layout || heads || exact))
+    if (words == 1 && (out || exact))
         return complain("split", "these options need a LAYER; qkvec split %s lists them", argv[0]);
-    if ((status = opened_read(&o, argv[0], words == 2 ? argv[1] : NULL)))
+    if ((status = opened_read(&o, argv[0], words == 2 ? argv[1] : NULL, &given)))
         return status;
-    status = o.layer ? split(argv[0], o.layer, layout, heads, out, exact) : list(&o.layers, argv[0]);
+    status = o.layer ? split(&o, argv[0], given.layout, out, exact) : list(&o, argv[0]);
     opened_close(&o);
     return status;
 }

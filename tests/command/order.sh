@@ -49,7 +49,7 @@ expect 2 order lm.pt --record lm.io.npz
 expect 2 order lm.pt $layer --record lm.io.npz --profile float33
 says err "qkvec: float33: no such profile"
 expect 2 order lm.pt $layer --record lm.io.npz --heads 5
-says err "qkvec: lm.io.npz: 5 heads do not divide E = 24"
+says err "5 heads do not divide the 24 outputs of q and 24 of k"
 expect 2 order lm.pt $layer --record lm.io.npz --heads -1
 expect 2 order lm.pt no_such_layer --record lm.io.npz
 says err "qkvec: lm.pt: no_such_layer: no such attention layer"

@@ -92,7 +92,7 @@ says err "qkvec: no_such_dir/x.npz: cannot be written"
 expect 2 split lm.pt $layer --layout qk
 says err "qkvec: qk: no such layout"
 expect 2 split lm.pt $layer --heads 5
-says err "qkvec: 5: heads do not divide E = 24"
+says err "5 heads do not divide the 24 outputs of q and 24 of k"
 expect 2 split lm.pt $layer --heads 0
 expect 2 split lm.pt $layer --heads 3x
 expect 2 split foreign.pt megatron.layers.0.attention
@@ -102,7 +102,7 @@ says err "a layout of packed weights"
 
 # Nothing is executed, and nothing is believed; each sentence names file, member, found and wanted.
 expect 2 split code.pt
-says err "qkvec: code.pt: a/data.pkl: at byte 22: found the name os.system, wanted only tensors in dicts"
+says err "qkvec: code.pt: a/data.pkl: at byte 22: found the name os.system, which runs code; wanted only tensors in dicts"
 [ ! -e pwned ] || complain "code.pt was executed"
 head -c 20000 lm.pt > cut.pt
 expect 2 split cut.pt

@@ -9,6 +9,8 @@
 #include "store/file.h"
 #include "checkpoint/layer.h"
 
+static const struct clues no_clues;
+
 #define CHECKPOINTS QKVEC_TEST_DATA "/../../checkpoints/"
 
 static void read_file(struct checkpoint *c, const char *name)
@@ -91,7 +93,7 @@ Test(checkpoint, nested_dicts_beside_an_optimizer)
     struct npz z = { 0 };
 
     read_file(&c, "nested.pt");
-    cr_assert_null(layers_find(&layers, &c));
+    cr_assert_null(layers_find(&layers, &c, &no_clues));
     cr_assert_eq(layers.count, 1);
     cr_assert_eq(layers.layer[0].length, strlen("model.module.layers.0.self_attn"));
     cr_assert_eq(memcmp(layers.layer[0].prefix, "model.module.layers.0.self_attn.", 32), 0);
@@ -231,7 +233,7 @@ static const char *refusal(unsigned char *bytes, size_t length, char error[SENTE
 
     if (wrong)
         return say(error, SENTENCE, "%s", wrong);
-    cr_assert_null(layers_find(&layers, &c));
+    cr_assert_null(layers_find(&layers, &c, &no_clues));
     wrong = layers_named(&layer, &layers, ".", error);
     if (!wrong)
         wrong = layer_split(&z, layer, &layout_pytorch, 1, error);
@@ -321,7 +323,7 @@ Test(layer, finds_encoder_decoder_and_cross_attention)
     char error[SENTENCE];
 
     read_file(&c, "transformer.pt");
-    cr_assert_null(layers_find(&layers, &c));
+    cr_assert_null(layers_find(&layers, &c, &no_clues));
     cr_assert_eq(layers.count, 3);
     cr_assert_null(layers_named(&found, &layers, "decoder.layers.0.multihead_attn", error));
     cr_assert_eq(found, &layers.layer[2]);
@@ -343,7 +345,7 @@ Test(layer, separate_weights_and_appended_rows)
     struct layers layers;
 
     read_file(&c, "separate.pt");
-    cr_assert_null(layers_find(&layers, &c));
+    cr_assert_null(layers_find(&layers, &c, &no_clues));
     cr_assert_eq(layers.count, 2);
     const struct layer *l = &layers.layer[0];
     cr_assert(layer_separate(l) && l->bias_k && l->bias_v && l->bias[0] && !l->bias[1]);
@@ -363,7 +365,7 @@ Test(layer, split_is_the_three_blocks_and_their_transposes)
     char error[SENTENCE], name[16];
 
     read_file(&c, "types.pt");
-    cr_assert_null(layers_find(&layers, &c));
+    cr_assert_null(layers_find(&layers, &c, &no_clues));
     cr_assert_eq(layers.count, 4);
     cr_assert_null(layer_split(&z, &layers.layer[0], &layout_pytorch, 1, error));
     take(&packed, &c, "f16.in_proj_weight");
@@ -402,7 +404,7 @@ Test(layer, split_undoes_every_layout)
     char error[SENTENCE], text[LAYOUT_TEXT];
 
     read_file(&c, "foreign.pt");
-    cr_assert_null(layers_find(&layers, &c));
+    cr_assert_null(layers_find(&layers, &c, &no_clues));
     cr_assert_eq(layers.count, 7);
     for (size_t k = 0; k < 7; k++) {
         const struct layer *l;
@@ -431,18 +433,20 @@ Test(layout, no_number_is_met_twice)
     enum { E = 12, H = 3 };
     char seen[3 * E * E];
     struct layout l;
+    const struct outputs o = { E, { E, E, E }, H };
 
     for (int order = 0; order < LAYOUT_ORDERS; order++)
-        for (int turns = 0; turns < TURNS; turns++)
+        for (int portions = 0; portions < PORTIONS; portions++)
             for (int storing = 0; storing < STORINGS; storing++) {
                 layout_order(l.slot, order);
-                l.turns = (enum turns)turns;
+                l.shards = 2;
+                l.portions = (enum portions)portions;
                 l.storing = (enum storing)storing;
                 memset(seen, 0, sizeof seen);
                 for (int which = 0; which < 3; which++)
                     for (size_t e = 0; e < E; e++)
                         for (size_t i = 0; i < E; i++)
-                            seen[layout_index(l.storing, layout_output(&l, which, e, E, H), i, E)]++;
+                            seen[layout_index(l.storing, &o, layout_output(&l, &o, which, e), i)]++;
                 for (size_t m = 0; m < sizeof seen; m++)
                     cr_assert_eq(seen[m], 1);
             }
@@ -453,7 +457,7 @@ Test(layout, names)
     struct layout l;
 
     cr_assert_null(layout_parse(&l, "vkq,element,columns"));
-    cr_assert(l.slot[0] == 2 && l.slot[1] == 1 && l.slot[2] == 0 && l.turns == TURNS_ELEMENT && l.storing == STORED_COLUMNS);
+    cr_assert(l.slot[0] == 2 && l.slot[1] == 1 && l.slot[2] == 0 && l.portions == PORTIONS_ELEMENT && l.storing == STORED_COLUMNS);
     cr_assert_null(layout_parse(&l, "qkv,whole,rows"));
     cr_assert_not_null(layout_parse(&l, "qkv,head,blocks"));
     cr_assert_not_null(layout_parse(&l, "qk"));

@@ -9,6 +9,8 @@
 #include "checkpoint/order.h"
 #include "corpus/vector.h"
 
+static const struct clues no_clues;
+
 #define CHECKPOINTS QKVEC_TEST_DATA "/../../checkpoints/"
 
 struct opened {
@@ -24,7 +26,7 @@ static void open_layer(struct opened *o, const char *file, const char *layer, co
 
     snprintf(path, sizeof path, "%s%s", CHECKPOINTS, file);
     cr_assert_null(checkpoint_read(&o->file, path), "%s", o->file.error);
-    cr_assert_null(layers_find(&o->layers, &o->file));
+    cr_assert_null(layers_find(&o->layers, &o->file, &no_clues));
     cr_assert_null(layers_named(&o->layer, &o->layers, layer, error), "%s", error);
     snprintf(path, sizeof path, "%s%s.io.npz", CHECKPOINTS, record);
     cr_assert_null(npz_read(&o->record, path), "%s", o->record.error);
