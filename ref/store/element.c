@@ -1,10 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of an array, whatever their type. */
+/* The types of an array's elements, and its numbers, whatever their type. */
 #include "npz.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+/* ---- types and shapes, as numpy spells them ---- */
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[NPZ_TYPES] = { { "<f2", 2 }, { "<f4", 4 }, { "<f8", 8 }, { "<i8", 8 }, { "|b1", 1 }, { "|u1", 1 } };
+
+const char *npz_type_name(enum npz_type type)
+{
+    return types[type].name;
+}
+
+size_t npz_type_size(enum npz_type type)
+{
+    return types[type].size;
+}
+
+const char *npz_shape_text(char text[128], const struct npz_array *a)
+{
+    size_t at = 1;
+
+    text[0] = '(';
+    for (int k = 0; k < a->ndim; k++)
+        at += (size_t)snprintf(text + at, 128 - at, k ? ", %zu" : a->ndim == 1 ? "%zu," : "%zu", a->shape[k]);
+    memcpy(text + at, ")", 2);
+    return text;
+}
 
 /* ---- float16: 1 bit of sign, 5 of exponent (biased by 15), 10 of fraction ---- */
 

@@ -12,32 +12,6 @@
 
 /* ---- arrays ---- */
 
-static const struct {
-    const char *name;
-    size_t size;
-} types[NPZ_TYPES] = { { "<f2", 2 }, { "<f4", 4 }, { "<f8", 8 }, { "<i8", 8 }, { "|b1", 1 }, { "|u1", 1 } };
-
-const char *npz_type_name(enum npz_type type)
-{
-    return types[type].name;
-}
-
-size_t npz_type_size(enum npz_type type)
-{
-    return types[type].size;
-}
-
-const char *npz_shape_text(char text[128], const struct npz_array *a)
-{
-    size_t at = 1;
-
-    text[0] = '(';
-    for (int k = 0; k < a->ndim; k++)
-        at += (size_t)snprintf(text + at, 128 - at, k ? ", %zu" : a->ndim == 1 ? "%zu," : "%zu", a->shape[k]);
-    memcpy(text + at, ")", 2);
-    return text;
-}
-
 const struct npz_array *npz_get(const struct npz *z, const char *name)
 {
     size_t n = strlen(name);
@@ -118,13 +92,13 @@ struct npz_array *npz_add(struct npz *z, const char *name, enum npz_type type, i
     a->size = 1;
     for (int k = 0; k < NPZ_DIMS; k++) {
         uint64_t x = a->shape[k] = k < ndim ? shape[k] : 1;
-        if (x > NPZ_BYTES || (product *= x ? x : 1) * types[type].size > NPZ_BYTES) {
+        if (x > NPZ_BYTES || (product *= x ? x : 1) * npz_type_size(type) > NPZ_BYTES) {
             say(z->error, SENTENCE, "%s: takes more than %zu bytes", a->name, NPZ_BYTES);
             return NULL;
         }
         a->size *= a->shape[k];
     }
-    a->data = calloc(a->size ? a->size : 1, types[type].size);
+    a->data = calloc(a->size ? a->size : 1, npz_type_size(type));
     if (!a->data) {
         say(z->error, SENTENCE, "%s: not enough memory for its %zu numbers", a->name, a->size);
         return NULL;
@@ -149,7 +123,7 @@ const char *npz_copy(struct npz *copy, const struct npz *z, const char *const *w
             return "not enough memory for a copy";
         }
         if (from->size)
-            memcpy(to->data, from->data, from->size * types[from->type].size);
+            memcpy(to->data, from->data, from->size * npz_type_size(from->type));
     }
     return NULL;
 }
