@@ -97,6 +97,13 @@ void checkpoint_skip(struct checkpoint *c, const char *path, size_t length, cons
  * the line that converts them; NULL if they are of no such format. */
 const char *format_refuse(const unsigned char *bytes, size_t length, char error[SENTENCE]);
 
+/* Check every tensor and sort them, unless wrong. Returns wrong, NULL or an error
+ * message; c is freed if it is not NULL. */
+const char *checkpoint_finish(struct checkpoint *c, const char *wrong);
+
+/* Sort by name. Returns NULL, or an error message if two have one name. */
+const char *checkpoint_sort(struct checkpoint *c);
+
 /* Read the files that c->bytes, an .index.json of the folder of path, names. */
 const char *index_read(struct checkpoint *c, const char *path);
 

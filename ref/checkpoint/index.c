@@ -10,6 +10,7 @@
 
 #include "../corpus/json.h"
 #include "../store/file.h"
+#include "../store/grow.h"
 #include "checkpoint.h"
 
 #define FILE_NAME 200
@@ -68,14 +69,10 @@ static const char *add_entry(struct map *map, const char *name, const char *file
         return error;
     if (map->count == CHECKPOINT_TENSORS)
         return say(error, SENTENCE, "weight_map: more than %zu tensors", CHECKPOINT_TENSORS);
-    if (map->count == map->room) {
-        size_t room = map->room ? 2 * map->room : 64;
-        struct entry *more = realloc(map->entry, room * sizeof *more);
-        if (!more)
-            return say(error, SENTENCE, "not enough memory for the index");
-        map->entry = more;
-        map->room = room;
-    }
+    struct entry *entries = grow(map->entry, &map->room, map->count, sizeof *entries);
+    if (!entries)
+        return say(error, SENTENCE, "not enough memory for the index");
+    map->entry = entries;
     char *copy = malloc(strlen(name) + 1);
     if (!copy)
         return say(error, SENTENCE, "not enough memory for the index");
@@ -172,8 +169,6 @@ const char *index_read(struct checkpoint *c, const char *path)
     struct map map = { 0 };
     char error[SENTENCE];
 
-    if (!path)
-        return say(c->error, SENTENCE, "an index of files, wanted one file");
     const char *wrong = read_map(&map, c, error);
     if (wrong)
         wrong = say(c->error, SENTENCE, "%s", error);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/grow.h"
+
 /* ---- names ---- */
 
 static int is_part(const char *name, const char *part)
@@ -136,14 +138,12 @@ const char *layers_find(struct layers *all, const struct checkpoint *c, const st
         struct layer l;
         if (!find(&l, c, &c->tensors[k], clues))
             continue;
-        if (all->count == room) {
-            struct layer *more = realloc(all->layer, (room = room ? 2 * room : 16) * sizeof *more);
-            if (!more) {
-                layers_free(all);
-                return "not enough memory for its layers";
-            }
-            all->layer = more;
+        struct layer *layers = grow(all->layer, &room, all->count, sizeof *layers);
+        if (!layers) {
+            layers_free(all);
+            return "not enough memory for its layers";
         }
+        all->layer = layers;
         layer_find_unused(&l, c);
         all->layer[all->count++] = l;
     }

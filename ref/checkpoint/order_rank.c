@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../corpus/vector.h"
+#include "../store/grow.h"
 #include "order.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
@@ -129,14 +130,11 @@ struct list {
 
 static int append(struct list *list, const struct reading *r)
 {
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 128;
-        struct reading *more = realloc(list->reading, room * sizeof *more);
-        if (!more)
-            return 0;
-        list->reading = more;
-        list->room = room;
-    }
+    struct reading *readings = grow(list->reading, &list->room, list->count, sizeof *readings);
+
+    if (!readings)
+        return 0;
+    list->reading = readings;
     list->reading[list->count++] = *r;
     return 1;
 }

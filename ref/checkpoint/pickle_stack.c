@@ -3,20 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- room ---- */
-
-/* The array with room for one more item, or NULL where there is no memory. */
-static void *larger(void *array, size_t *room, size_t count, size_t item)
-{
-    size_t more = *room ? 2 * *room : 64;
-
-    if (count < *room)
-        return array;
-    void *moved = realloc(array, more * item);
-    if (moved)
-        *room = more;
-    return moved;
-}
+#include "../store/grow.h"
 
 void pickle_start(struct pickle *p, const char *name, char error[SENTENCE])
 {
@@ -48,7 +35,7 @@ const char *stack_again(struct pickle *p, uint32_t value)
 {
     if (p->height == PICKLE_STACK)
         return pickle_refuse(p, "more than %zu values wait on the stack", PICKLE_STACK);
-    uint32_t *stack = larger(p->stack, &p->stack_room, p->height, sizeof *stack);
+    uint32_t *stack = grow(p->stack, &p->stack_room, p->height, sizeof *stack);
     if (!stack)
         return pickle_refuse(p, "not enough memory for the stack");
     p->stack = stack;
@@ -62,7 +49,7 @@ const char *stack_push(struct pickle *p, struct value value)
         return pickle_refuse(p, "more than %zu values", PICKLE_VALUES);
     if (value.depth > PICKLE_DEPTH)
         return pickle_refuse(p, "values nested deeper than %d", PICKLE_DEPTH);
-    struct value *values = larger(p->values, &p->value_room, p->value_count, sizeof *values);
+    struct value *values = grow(p->values, &p->value_room, p->value_count, sizeof *values);
     if (!values)
         return pickle_refuse(p, "not enough memory for its values");
     p->values = values;
@@ -109,7 +96,7 @@ static const char *fill(struct pickle *p, uint32_t container, size_t from)
             p->cell_count = 1;    /* cell 0 is none */
         if (p->cell_count > 2 * PICKLE_VALUES)
             return pickle_refuse(p, "more than %zu items", 2 * PICKLE_VALUES);
-        struct cell *cells = larger(p->cells, &p->cell_room, p->cell_count, sizeof *cells);
+        struct cell *cells = grow(p->cells, &p->cell_room, p->cell_count, sizeof *cells);
         if (!cells)
             return pickle_refuse(p, "not enough memory for its items");
         p->cells = cells;
@@ -177,7 +164,7 @@ const char *memo_put(struct pickle *p, size_t k)
     if (k > p->memo_count + 1)    /* Python 2 counts from 1 */
         return pickle_refuse(p, "memo entry %zu comes after %zu, wanted them in order", k, p->memo_count);
     while (p->memo_count <= k) {
-        uint32_t *entries = larger(p->memo, &p->memo_room, p->memo_count, sizeof *entries);
+        uint32_t *entries = grow(p->memo, &p->memo_room, p->memo_count, sizeof *entries);
         if (!entries)
             return pickle_refuse(p, "not enough memory for the memo");
         p->memo = entries;

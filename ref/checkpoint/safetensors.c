@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../store/bytes.h"
+#include "../store/grow.h"
 #include "checkpoint.h"
 #include "../corpus/json.h"
 
@@ -151,14 +152,10 @@ static const char *read_header(struct spans *all, struct checkpoint *c, struct j
                        show_name(shown, name, strlen(name)), TENSOR_DIMS);
         if ((wrong = tensor(c, t, span, start)))
             return wrong;
-        if (all->count == all->room) {
-            size_t room = all->room ? 2 * all->room : 64;
-            struct span *more = realloc(all->span, room * sizeof *more);
-            if (!more)
-                return say(c->error, SENTENCE, "not enough memory for its tensors");
-            all->span = more;
-            all->room = room;
-        }
+        struct span *spans = grow(all->span, &all->room, all->count, sizeof *spans);
+        if (!spans)
+            return say(c->error, SENTENCE, "not enough memory for its tensors");
+        all->span = spans;
         all->span[all->count++] = span;
     }
     if (!json_end(j))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/grow.h"
 #include "torch.h"
 
 struct members {
@@ -32,14 +33,10 @@ static const char *read_members(struct members *all, struct checkpoint *c)
     while (!wrong && !(wrong = zip_next(&m, &more, &archive)) && more) {
         if (all->count == CHECKPOINT_TENSORS)
             return say(c->error, SENTENCE, "more than %zu members", CHECKPOINT_TENSORS);
-        if (all->count == all->room) {
-            size_t room = all->room ? 2 * all->room : 64;
-            struct zip_member *larger = realloc(all->member, room * sizeof *larger);
-            if (!larger)
-                return say(c->error, SENTENCE, "not enough memory for its members");
-            all->member = larger;
-            all->room = room;
-        }
+        struct zip_member *members = grow(all->member, &all->room, all->count, sizeof *members);
+        if (!members)
+            return say(c->error, SENTENCE, "not enough memory for its members");
+        all->member = members;
         all->member[all->count++] = m;
     }
     if (!wrong)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "grow.h"
 #include "npy.h"
 #include "zip.h"
 
@@ -30,7 +31,7 @@ void npz_free(struct npz *z)
         free(z->arrays[i].data);
     free(z->arrays);
     z->arrays = NULL;
-    z->count = 0;
+    z->count = z->room = 0;
 }
 
 /* Flat, printable and no path of any system: a name may become a file's name
@@ -58,14 +59,12 @@ static struct npz_array *append(struct npz *z, const char *name, size_t length)
         say(z->error, SENTENCE, "more than %d members", NPZ_MEMBERS);
         return NULL;
     }
-    if ((z->count & (z->count - 1)) == 0) {    /* full at every power of two */
-        struct npz_array *more = realloc(z->arrays, (z->count ? 2 * z->count : 1) * sizeof *more);
-        if (!more) {
-            say(z->error, SENTENCE, "not enough memory for %zu members", z->count + 1);
-            return NULL;
-        }
-        z->arrays = more;
+    struct npz_array *arrays = grow(z->arrays, &z->room, z->count, sizeof *arrays);
+    if (!arrays) {
+        say(z->error, SENTENCE, "not enough memory for %zu members", z->count + 1);
+        return NULL;
     }
+    z->arrays = arrays;
     struct npz_array *a = &z->arrays[z->count];
     *a = (struct npz_array){ 0 };
     memcpy(a->name, name, length);

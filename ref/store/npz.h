@@ -32,8 +32,8 @@ struct npz_array {
 };
 
 struct npz {
-    size_t count;
-    struct npz_array *arrays;   /* in the order of the file */
+    size_t count, room;
+    struct npz_array *arrays;   /* in the order of the file; room for more */
     char error[SENTENCE];       /* the sentence of the last failure; names the member, what was found and what was wanted */
 };
 
