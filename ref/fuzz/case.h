@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random cases: valid vector files without golden stages, out of a number.
+ * Random cases: valid vector files without golden stages, drawn from a seed and a number.
  */
 #ifndef QKVEC_FUZZ_CASE_H
 #define QKVEC_FUZZ_CASE_H
@@ -9,15 +9,35 @@
 
 #include "../store/npz.h"
 
-/* Fill z with the case of that number, the same on every machine: small odd
- * sizes over the whole surface (projections, masks, appended rows, layouts,
- * empty sizes), numbers on and off the grid. NULL, or z->error. */
-const char *fuzz_case(struct npz *z, uint64_t number);
+/* What a case was drawn from. A kind is a bit of its aspect; a case has one
+ * kind of each aspect but the options, of which it has any number. */
+enum fuzz_aspect { FUZZ_SIZES, FUZZ_ATTN_MASK, FUZZ_PADDING, FUZZ_OPTIONS, FUZZ_NUMBERS, FUZZ_ASPECTS };
+enum { FUZZ_KINDS = 32 };    /* at most, of an aspect */
+struct fuzz_made { uint32_t kinds[FUZZ_ASPECTS]; };
 
-/* The case without index i of an axis: 'N' batch item, 'H' head, 'L' query,
+enum fuzz_option {
+    FUZZ_NO_BIAS = 1, FUZZ_BIAS_KV = 2, FUZZ_ZERO_ATTN = 4, FUZZ_KDIM_VDIM = 8, FUZZ_UNBATCHED = 16,
+    FUZZ_BATCH_FIRST = 32, FUZZ_MASK_3D = 64, FUZZ_IS_CAUSAL = 128, FUZZ_EMPTY = 256,
+};
+
+/* Names of an aspect and of its kind number k; NULL if there are fewer kinds. */
+const char *fuzz_aspect_name(enum fuzz_aspect aspect);
+const char *fuzz_kind_name(enum fuzz_aspect aspect, size_t k);
+
+/* Cases by number; the streams of two seeds are independent of each other. */
+struct fuzz_stream {
+    uint64_t seed;
+    int small;           /* only small sizes: at most 3 items, 4 heads, 36 channels, 35 queries, 69 keys */
+};
+
+/* Fill z with a case of a stream, the same on every machine. made: NULL, or
+ * filled in. Returns NULL, or z->error. */
+const char *fuzz_case(struct npz *z, struct fuzz_made *made, const struct fuzz_stream *stream, uint64_t number);
+
+/* The case without count indices from first on of an axis: 'N' batch item, 'H' head, 'L' query,
  * 'S' key, 'D' channel of every head, 'K' and 'V' channel of key and value
- * (where their weights are separate). NULL; or a sentence where there is no such index. */
-const char *fuzz_cut(struct npz *out, const struct npz *z, char axis, size_t i);
+ * (where their weights are separate). NULL; or a error message if there are not so many. */
+const char *fuzz_cut(struct npz *out, const struct npz *z, char axis, size_t first, size_t count);
 
 /* The case of one query with one channel in each head and the same scores.
  * NULL; or a sentence, as where there are more queries. */

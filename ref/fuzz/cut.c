@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A case made smaller: one index of one axis less, everywhere at once.
+ * A case made smaller: fewer indices of one axis, in all of its arrays at once.
  */
 #include "case.h"
 
@@ -84,48 +84,77 @@ static const char *axes_of(const char *name, int ndim, const struct sizes *s)
     return NULL;
 }
 
-/* Index i of what a letter of a member stands for, without the index that is cut. */
-static int kept(char letter, size_t i, char axis, size_t cut, const struct sizes *s)
+/* The indices that are cut: count from first on. */
+struct cut { char axis; size_t first, count; };
+
+static int within(const struct cut *cut, size_t i)
 {
-    int channel = (axis == 'H' && i % s->E / s->D == cut) || (axis == 'D' && i % s->E % s->D == cut);
+    return i - cut->first < cut->count;
+}
+
+/* Is index i of an axis with that letter left over? */
+static int kept(char letter, size_t i, const struct cut *cut, const struct sizes *s)
+{
+    char axis = cut->axis;
+    int channel = (axis == 'H' && within(cut, i % s->E / s->D)) || (axis == 'D' && within(cut, i % s->E % s->D));
 
     switch (letter) {
     case 'E': case '3': return !channel;
-    case 'K': return s->K == s->E && !(axis == 'K') ? !channel : !(axis == 'K' && i == cut);
-    case 'V': return s->V == s->E && !(axis == 'V') ? !channel : !(axis == 'V' && i == cut);
-    case 'P': return !(axis == 'N' && i / s->H == cut) && !(axis == 'H' && i % s->H == cut);
-    default: return !(letter == axis && i == cut);
+    case 'K': return s->K == s->E && !(axis == 'K') ? !channel : !(axis == 'K' && within(cut, i));
+    case 'V': return s->V == s->E && !(axis == 'V') ? !channel : !(axis == 'V' && within(cut, i));
+    case 'P': return !(axis == 'N' && within(cut, i / s->H)) && !(axis == 'H' && within(cut, i % s->H));
+    default: return !(letter == axis && within(cut, i));
     }
 }
 
-static size_t count_kept(char letter, size_t n, char axis, size_t cut, const struct sizes *s)
+static size_t count_kept(char letter, size_t n, const struct cut *cut, const struct sizes *s)
 {
     size_t count = 0;
 
-    FOR(i, n) count += (size_t)kept(letter, i, axis, cut, s);
+    FOR(i, n) count += (size_t)kept(letter, i, cut, s);
     return count;
 }
 
-static const char *copy_cut(struct npz *out, const struct npz_array *a, char axis, size_t cut, const struct sizes *s)
+/* Copy what is kept. keep: a flag for every index of each dimension, one dimension after the other. */
+static void copy_kept(struct npz_array *b, const struct npz_array *a, const unsigned char *keep)
+{
+    size_t bytes = npz_type_size(a->type), at = 0, i[NPZ_DIMS] = { 0 };
+    const unsigned char *flags[NPZ_DIMS] = { keep };
+
+    for (int k = 1; k < a->ndim; k++)
+        flags[k] = flags[k - 1] + a->shape[k - 1];
+    FOR(m, a->size) {
+        int all = 1;
+        for (int k = 0; k < a->ndim; k++)
+            all &= flags[k][i[k]];
+        if (all)
+            memcpy((char *)b->data + bytes * at++, (const char *)a->data + bytes * m, bytes);
+        for (int k = a->ndim; k-- > 0 && ++i[k] == a->shape[k]; )
+            i[k] = 0;
+    }
+}
+
+static const char *copy_cut(struct npz *out, const struct npz_array *a, const struct cut *cut, const struct sizes *s)
 {
     const char *axes = a->ndim ? axes_of(a->name, a->ndim, s) : "";
-    size_t shape[NPZ_DIMS] = { 1, 1, 1, 1 }, bytes = npz_type_size(a->type), at = 0;
+    size_t shape[NPZ_DIMS] = { 1, 1, 1, 1 }, indices = 1, at = 0;
 
     if (!axes)
         return "a member that no case has";
-    for (int k = 0; k < a->ndim; k++)
-        shape[k] = count_kept(axes[k], a->shape[k], axis, cut, s);
-    struct npz_array *b = npz_add(out, a->name, a->type, a->ndim, shape);
-    if (!b)
-        return out->error;
-    FOR(i, a->size) {
-        size_t rest = i;
-        int keep = 1;
-        for (int k = a->ndim; k-- > 0; rest /= a->shape[k])
-            keep = keep && kept(axes[k], rest % a->shape[k], axis, cut, s);
-        if (keep)
-            memcpy((char *)b->data + bytes * at++, (const char *)a->data + bytes * i, bytes);
+    for (int k = 0; k < a->ndim; k++) {
+        shape[k] = count_kept(axes[k], a->shape[k], cut, s);
+        indices += a->shape[k];
     }
+    struct npz_array *b = npz_add(out, a->name, a->type, a->ndim, shape);
+    unsigned char *keep = malloc(indices);
+    if (!b || !keep) {
+        free(keep);
+        return "not enough memory for a smaller case";
+    }
+    for (int k = 0; k < a->ndim; k++)
+        FOR(i, a->shape[k]) keep[at++] = (unsigned char)kept(axes[k], i, cut, s);
+    copy_kept(b, a, keep);
+    free(keep);
     return NULL;
 }
 
@@ -134,24 +163,26 @@ static void set_whole(struct npz *z, const char *name, size_t value)
     FOR(k, z->count) if (!strcmp(z->arrays[k].name, name)) npz_set(&z->arrays[k], 0, (double)value);
 }
 
-const char *fuzz_cut(struct npz *out, const struct npz *z, char axis, size_t cut)
+const char *fuzz_cut(struct npz *out, const struct npz *z, char axis, size_t first, size_t count)
 {
     struct sizes s = sizes_of(z);
-    size_t E = count_kept('E', s.E, axis, cut, &s);
-    const char *error = cut < fuzz_extent(z, axis) ? NULL : "no such index";
+    struct cut cut = { axis, first, count };
+    size_t E = count_kept('E', s.E, &cut, &s), K = count_kept('K', s.K, &cut, &s), V = count_kept('V', s.V, &cut, &s);
+    size_t extent = fuzz_extent(z, axis);
+    const char *error = count && count <= extent && first <= extent - count ? NULL : "there are not so many indices";
 
     *out = (struct npz){ 0 };
-    if (!error && (!E || (axis == 'K' && s.K == 1) || (axis == 'V' && s.V == 1)))
+    if (!error && (!E || !K || !V))
         error = "embed_dim, kdim and vdim are at least 1";
     for (size_t k = 0; !error && k < z->count; k++)
-        error = copy_cut(out, &z->arrays[k], axis, cut, &s);
+        error = copy_cut(out, &z->arrays[k], &cut, &s);
     if (error) {
         npz_free(out);
         return error;
     }
     set_whole(out, "embed_dim", E);
-    set_whole(out, "num_heads", axis == 'H' ? s.H - 1 : s.H);
-    set_whole(out, "kdim", count_kept('K', s.K, axis, cut, &s));
-    set_whole(out, "vdim", count_kept('V', s.V, axis, cut, &s));
+    set_whole(out, "num_heads", axis == 'H' ? s.H - count : s.H);
+    set_whole(out, "kdim", K);
+    set_whole(out, "vdim", V);
     return NULL;
 }

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What follows from a run: the failing case made smaller, and its diagnosis.
+ */
 #include "fuzz.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "run.h"
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
-#define WITNESSES 64    /* cases after the failing one that the diagnosis looks at */
+#define WITNESSES 64    /* cases besides the failing one that the diagnosis looks at */
 
-const char *fuzz_judge(struct verdict *verdict, struct array kept[STAGES], struct fuzz *fuzz, const struct npz *z)
+/* Case k of the diagnosis: the failing one, then cases of small sizes, since
+ * every mistake is computed for every case. */
+static const char *witness(struct npz *z, const struct fuzz *fuzz, size_t k)
 {
-    struct npz copy;
-    const char *error = npz_copy(&copy, z, NULL);
+    const struct fuzz_stream small = { fuzz->stream.seed, 1 };
 
-    if (error)
-        return error;
-    return judge_arrays(verdict, kept, fuzz->adapter, &copy, "fuzz", fuzz->profile, fuzz->error);
+    return k ? fuzz_case(z, NULL, &small, fuzz->number + k - 1) : npz_copy(z, &fuzz->small, NULL);
 }
 
-/* What the kernel does with the cases from the failing one on. */
-static const char *look(struct fuzz *fuzz)
+static const char *diagnose_failure(struct fuzz *fuzz)
 {
     struct judged_vector *e = calloc(WITNESSES + 1, sizeof *e);
     struct verdict *v = calloc(WITNESSES + 1, sizeof *v);
@@ -30,7 +31,7 @@ static const char *look(struct fuzz *fuzz)
 
     for (; !error && count <= WITNESSES && !(fuzz->stop && *fuzz->stop); count++) {
         e[count] = (struct judged_vector){ .name = "fuzz", .file = &z[count], .verdict = &v[count] };
-        error = count ? fuzz_case(&z[count], fuzz->number + count - 1) : npz_copy(&z[0], &fuzz->small, NULL);
+        error = witness(&z[count], fuzz, count);
         if (!error)
             error = fuzz_judge(&v[count], e[count].got, fuzz, &z[count]);
     }
@@ -46,47 +47,40 @@ static const char *look(struct fuzz *fuzz)
     return error;
 }
 
-static const char *found(struct fuzz *fuzz, uint64_t number)
-{
-    const char *error;
-
-    fuzz->failed = 1;
-    fuzz->number = number;
-    if ((error = fuzz_case(&fuzz->small, number)) || (error = fuzz_shrink(&fuzz->small, &fuzz->verdict, fuzz)))
-        return error;
-    return look(fuzz);
-}
-
-static const char *one(struct fuzz *fuzz, uint64_t number)
-{
-    struct npz z;
-    const char *error = fuzz_case(&z, number);
-
-    if (!error)
-        return judge_arrays(&fuzz->verdict, NULL, fuzz->adapter, &z, "fuzz", fuzz->profile, fuzz->error);
-    snprintf(fuzz->error, sizeof fuzz->error, "%s", error);    /* it may be z's own */
-    npz_free(&z);
-    return fuzz->error;
-}
-
 const char *fuzz_run(struct fuzz *fuzz)
 {
-    const char *error = NULL;
+    const char *error = run_cases(fuzz);
 
-    fuzz->adapter->pass_suffices = 1;    /* nobody sees the verdict of a case that passes */
-    for (; !error && !fuzz->failed && fuzz->done < fuzz->count; fuzz->done++) {
-        uint64_t number = fuzz->seed + fuzz->done;
-        error = one(fuzz, number);
-        if (fuzz->stop && *fuzz->stop)    /* an interrupted case is none, whatever its verdict */
-            break;
-        if (error)
-            continue;
-        fuzz->passed += fuzz->verdict.outcome == OUTCOME_PASS;
-        fuzz->skipped += fuzz->verdict.outcome == OUTCOME_SKIP;
-        if (fuzz->verdict.outcome != OUTCOME_PASS && fuzz->verdict.outcome != OUTCOME_SKIP)
-            error = found(fuzz, number);
-        if (fuzz->progress && fuzz->done % 256 == 0)
-            fuzz->progress(fuzz);
+    if (error || !fuzz->failed)
+        return error;
+    if ((error = fuzz_case(&fuzz->small, NULL, &fuzz->stream, fuzz->number))
+        || (error = fuzz_shrink(&fuzz->small, &fuzz->verdict, fuzz)))
+        return error;
+    return diagnose_failure(fuzz);
+}
+
+void fuzz_write_kinds(FILE *out, const struct fuzz *fuzz)
+{
+    for (int a = 0; a < FUZZ_ASPECTS; a++) {
+        const char *name, *between = "";
+        fprintf(out, "  %-17s ", fuzz_aspect_name((enum fuzz_aspect)a));
+        for (size_t k = 0; (name = fuzz_kind_name((enum fuzz_aspect)a, k)); k++)
+            if (fuzz->made[a][k]) {
+                fprintf(out, "%s%s %.1f %%", between, name, 100.0 * (double)fuzz->made[a][k] / (double)fuzz->done);
+                between = ", ";
+            }
+        fprintf(out, "\n");
     }
-    return error;
+}
+
+void fuzz_write_kinds_json(FILE *out, const struct fuzz *fuzz)
+{
+    for (int a = 0; a < FUZZ_ASPECTS; a++) {
+        const char *name;
+        fprintf(out, "%s\"%s\": {", a ? ", " : "{", fuzz_aspect_name((enum fuzz_aspect)a));
+        for (size_t k = 0; (name = fuzz_kind_name((enum fuzz_aspect)a, k)); k++)
+            fprintf(out, "%s\"%s\": %llu", k ? ", " : "", name, (unsigned long long)fuzz->made[a][k]);
+        fprintf(out, "}");
+    }
+    fprintf(out, "}");
 }

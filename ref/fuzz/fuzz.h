@@ -1,45 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random cases against a kernel, with the reference and the envelope as the
- * oracle; a failure is made as small as it gets.
+ * oracle; the first failure is made as small as it gets.
  */
 #ifndef QKVEC_FUZZ_H
 #define QKVEC_FUZZ_H
 
 #include <signal.h>
+#include <stdio.h>
 
 #include "../diagnose/diagnose.h"
 #include "case.h"
 
 struct fuzz {
-    struct adapter *adapter;
+    struct adapter *adapters;                /* to the same kernel, one for each job */
+    size_t jobs;                             /* at least 1; the results are the same for any number */
     const struct profile *profile;
-    uint64_t seed, count;                    /* cases seed, seed + 1, ... */
-    volatile sig_atomic_t *stop;             /* or NULL */
-    void (*progress)(const struct fuzz *fuzz);    /* now and then; or NULL */
+    struct fuzz_stream stream;
+    uint64_t first, count;                   /* cases first to first + count - 1 of the stream */
+    volatile sig_atomic_t *stop;             /* set by a signal handler, or NULL */
+    void (*progress)(const struct fuzz *fuzz);    /* called by one job at a time, or NULL */
 
-    /* filled by fuzz_run */
-    uint64_t done, passed, skipped;
-    int failed;                              /* then: */
-    uint64_t number;                         /* of the case that failed */
-    struct npz small;                        /* made smaller from it */
+    /* filled in by fuzz_run: */
+    uint64_t done, passed, skipped;          /* of the cases up to the first failure, including it */
+    uint64_t made[FUZZ_ASPECTS][FUZZ_KINDS]; /* of them, those of each kind */
+    int failed;                              /* 1 if a case failed; then: */
+    uint64_t number;                         /* its number */
+    struct npz small;                        /* the case made smaller */
     struct verdict verdict;                  /* on small */
-    struct diagnosis diagnosis;              /* from this and the cases after it */
+    struct diagnosis diagnosis;              /* from small and the small-sized cases that follow it */
     char error[600];
 };
 
-/* Until the first failure, count cases, or *stop. NULL, or a sentence about
- * what made it impossible. Free small afterwards. */
+/* Judge cases until one fails, count is reached or *stop is set. Returns NULL,
+ * or an error message. The caller frees small. */
 const char *fuzz_run(struct fuzz *fuzz);
 
-/* Judge one case. kept: NULL, or takes what the kernel gave. */
+/* Judge one case by the first adapter. kept: NULL, or receives the kernel's results. */
 const char *fuzz_judge(struct verdict *verdict, struct array kept[STAGES], struct fuzz *fuzz, const struct npz *z);
 
-/* Smaller cases of which the verdict is of the same kind; z is replaced. */
+/* Replace z by a smaller case with a verdict of the same kind, within a bound
+ * on the work that this takes. Returns NULL, or an error message. */
 const char *fuzz_shrink(struct npz *z, struct verdict *verdict, struct fuzz *fuzz);
 
-/* A vector file: the case, every legitimate answer with its stages and the
- * float32 envelope, and what it is about. */
+/* Write how many of the cases were of each kind: a line for each aspect, or
+ * one JSON object. */
+void fuzz_write_kinds(FILE *out, const struct fuzz *fuzz);
+void fuzz_write_kinds_json(FILE *out, const struct fuzz *fuzz);
+
+/* Write a vector file: the case, every legitimate answer with its stages and
+ * the float32 envelope, and what it is about. Returns NULL, or error. */
 const char *fuzz_write(const char *path, const struct npz *z, const char *about, char error[512]);
 
 #endif

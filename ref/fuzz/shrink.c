@@ -9,17 +9,42 @@
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
-/* Where the shrinking stands. */
-struct shrink { struct npz *z; struct verdict *verdict; struct fuzz *fuzz; const char *error; };
+#define BUDGET 0x1p29         /* multiplications, of all cases that are tried */
+#define OF_ANY_CASE 0x1p17    /* what a case without arithmetic takes, in multiplications */
+#define OF_TIMEOUT 0x1p27     /* the same if the kernel has not answered in time */
 
-/* Take the smaller case if it goes wrong in the same way; it is used up. */
-static int take(struct shrink *s, struct npz *smaller)
+struct shrink {
+    struct npz *z;
+    struct verdict *verdict;
+    struct fuzz *fuzz;
+    double budget;        /* what is left of it */
+    const char *error;
+};
+
+static int is_over(const struct shrink *s)
+{
+    return s->error || s->budget <= 0 || (s->fuzz->stop && *s->fuzz->stop);
+}
+
+static double price(const struct shrink *s, const struct npz *z)
+{
+    double N = (double)fuzz_extent(z, 'N'), L = (double)fuzz_extent(z, 'L'), S = (double)fuzz_extent(z, 'S');
+    double E = (double)fuzz_whole(z, "embed_dim"), H = (double)fuzz_extent(z, 'H');
+
+    return (N + 1) * ((L + S) * 2 * E * E + L * S * (2 * E + 8 * H)) + 4 * (double)fuzz_size(z)
+         + (s->verdict->outcome == OUTCOME_TIMEOUT ? OF_TIMEOUT : OF_ANY_CASE);
+}
+
+/* Go on with the smaller case if its verdict is of the same kind. Returns
+ * whether it is; smaller is used up. */
+static int accept_smaller(struct shrink *s, struct npz *smaller)
 {
     struct verdict verdict;
 
-    if (!s->error)
+    s->budget -= price(s, smaller);
+    if (!is_over(s))
         s->error = fuzz_judge(&verdict, NULL, s->fuzz, smaller);
-    if (s->error || verdict.outcome != s->verdict->outcome || (s->fuzz->stop && *s->fuzz->stop)) {
+    if (is_over(s) || verdict.outcome != s->verdict->outcome) {
         npz_free(smaller);
         return 0;
     }
@@ -38,7 +63,7 @@ static int set(struct npz *z, const char *name, double x)
     return 0;
 }
 
-/* Without an option: its members gone, its flag 0. */
+/* Leave out an option: its members are removed, its flag is 0. */
 static int without(struct shrink *s, const char *const *members, const char *flag)
 {
     struct npz smaller;
@@ -51,7 +76,7 @@ static int without(struct shrink *s, const char *const *members, const char *fla
     if (flag)
         changed |= set(&smaller, flag, 0);
     if (changed)
-        return take(s, &smaller);
+        return accept_smaller(s, &smaller);
     npz_free(&smaller);
     return 0;
 }
@@ -64,32 +89,24 @@ static int drop_options(struct shrink *s)
     static const char *const flags[] = { "is_causal", NULL, NULL, NULL, "add_zero_attn" };
     int smaller = 0;
 
-    for (size_t k = 0; !s->error && k < sizeof flags / sizeof *flags; k++)
+    for (size_t k = 0; !is_over(s) && k < sizeof flags / sizeof *flags; k++)
         smaller |= without(s, members[k], flags[k]);
     return smaller;
 }
 
-/* Half of what is left of an axis at once, then single indices. */
+/* Cut as many indices of an axis at once as there may be, then half as many, at
+ * last single ones; one index stays. Powers of two keep what is left of tiles. */
 static int cut_axis(struct shrink *s, char axis)
 {
+    size_t most = 1;
     int smaller = 0;
 
-    for (size_t step = fuzz_extent(s->z, axis) / 2; !s->error && step > 0; step /= 2)
-        for (size_t i = 0; !s->error && i + step <= fuzz_extent(s->z, axis); ) {
-            struct npz now, next;
-            int cut = 0;
-            if (npz_copy(&now, s->z, NULL))
-                return smaller;
-            for (size_t n = 0; n < step; n++) {
-                if (fuzz_extent(&now, axis) <= 1 || fuzz_cut(&next, &now, axis, i))
-                    break;
-                npz_free(&now);
-                now = next;
-                cut = 1;
-            }
-            if (!cut)
-                npz_free(&now);
-            if (cut && take(s, &now))
+    while (4 * most <= fuzz_extent(s->z, axis))
+        most *= 2;
+    for (size_t step = most; !is_over(s) && step > 0; step /= 2)
+        for (size_t i = 0; !is_over(s) && i + step <= fuzz_extent(s->z, axis) && step < fuzz_extent(s->z, axis); ) {
+            struct npz next;
+            if (!fuzz_cut(&next, s->z, axis, i, step) && accept_smaller(s, &next))
                 smaller = 1;
             else
                 i += step;
@@ -97,7 +114,7 @@ static int cut_axis(struct shrink *s, char axis)
     return smaller;
 }
 
-/* Is a member one of numbers to compute with? */
+/* Does an array hold numbers or flags, and no configuration? */
 static int numbers(const struct npz_array *a)
 {
     return a->ndim > 0 && (a->type == NPZ_F4 || a->type == NPZ_B1);
@@ -115,8 +132,8 @@ static int simplify(struct shrink *s)
 {
     int smaller = 0;
 
-    for (size_t k = 0; !s->error && k < s->z->count; k++)
-        for (int rule = 0; !s->error && rule < 3 && numbers(&s->z->arrays[k]); rule++) {
+    for (size_t k = 0; !is_over(s) && k < s->z->count; k++)
+        for (int rule = 0; !is_over(s) && rule < 3 && numbers(&s->z->arrays[k]); rule++) {
             struct npz next;
             int changed = 0;
             if (npz_copy(&next, s->z, NULL))
@@ -131,7 +148,7 @@ static int simplify(struct shrink *s)
             if (!changed)
                 npz_free(&next);
             else
-                smaller |= take(s, &next);
+                smaller |= accept_smaller(s, &next);
         }
     return smaller;
 }
@@ -141,15 +158,15 @@ static int simplify_elements(struct shrink *s)
 {
     int smaller = 0;
 
-    for (size_t k = 0; !s->error && k < s->z->count; k++)
-        for (size_t m = 0; !s->error && numbers(&s->z->arrays[k]) && m < s->z->arrays[k].size; m++)
+    for (size_t k = 0; !is_over(s) && k < s->z->count; k++)
+        for (size_t m = 0; !is_over(s) && numbers(&s->z->arrays[k]) && m < s->z->arrays[k].size; m++)
             for (int one = 0; one < 2; one++) {
                 struct npz next;
                 double x = npz_value(&s->z->arrays[k], m);
                 if (x == one || x == 0 || npz_copy(&next, s->z, NULL))
                     continue;
                 npz_set(&next.arrays[k], m, one);
-                smaller |= take(s, &next);
+                smaller |= accept_smaller(s, &next);
             }
     return smaller;
 }
@@ -159,7 +176,7 @@ static void cut_all(struct shrink *s)
     static const char axes[] = "NHLSDKV";
     int smaller = 1;
 
-    for (int round = 0; !s->error && smaller && round < 8; round++) {
+    for (int round = 0; !is_over(s) && smaller && round < 8; round++) {
         smaller = drop_options(s);
         for (size_t a = 0; axes[a]; a++)
             smaller |= cut_axis(s, axes[a]);
@@ -170,24 +187,24 @@ static int make_narrow(struct shrink *s)
 {
     struct npz next;
 
-    if (s->error || fuzz_narrow(&next, s->z))
+    if (is_over(s) || fuzz_narrow(&next, s->z))
         return 0;
     if (fuzz_size(&next) < fuzz_size(s->z))
-        return take(s, &next);
+        return accept_smaller(s, &next);
     npz_free(&next);
     return 0;
 }
 
 const char *fuzz_shrink(struct npz *z, struct verdict *verdict, struct fuzz *fuzz)
 {
-    struct shrink s = { z, verdict, fuzz, NULL };
+    struct shrink s = { z, verdict, fuzz, BUDGET, NULL };
 
     cut_all(&s);
     if (make_narrow(&s))
         cut_all(&s);
-    for (int round = 0; !s.error && round < 2 && simplify(&s); round++)
+    for (int round = 0; !is_over(&s) && round < 2 && simplify(&s); round++)
         ;
-    if (!s.error && fuzz_size(z) <= 512)
+    if (!is_over(&s) && fuzz_size(z) <= 512)
         simplify_elements(&s);
     return s.error;
 }

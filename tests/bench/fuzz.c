@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random cases: qkvec fuzz, its kernel in a process of its own, against a loop
+ * Random cases of small sizes: qkvec fuzz, its kernel in a process of its own, against a loop
  * in Python that calls the same kernel in its own process.
  */
 #define _GNU_SOURCE    /* sched_setaffinity */
@@ -54,8 +54,8 @@ void bench_fuzz(struct bench *b)
     enum { RUNS = 5 };
     static const char kernel[] = QKVEC_FUZZ_KERNEL;
     char few[16], many[16], script[1024], out[1024];
-    const char *argv[] = { b->program, "fuzz", "--kernel", kernel, "--seed", "1", "--count", many, NULL };
-    const char *start[] = { b->program, "fuzz", "--kernel", kernel, "--seed", "1", "--count", few, NULL };
+    const char *argv[] = { b->program, "fuzz", "--kernel", kernel, "--small", "--seed", "1", "--count", many, NULL };
+    const char *start[] = { b->program, "fuzz", "--kernel", kernel, "--small", "--seed", "1", "--count", few, NULL };
     const char *python[] = { b->python, script, b->quick ? "0.1" : "5", kernel, NULL };
     size_t count = b->quick ? 200 : 10000, runs = b->quick ? 1 : RUNS;
     double rate[RUNS], of_python[RUNS];
@@ -75,7 +75,7 @@ void bench_fuzz(struct bench *b)
     }
     keep_to_one_core(0);
     double mine = median(rate, runs);
-    row(b, "random cases judged in a second by `qkvec fuzz` with a kernel in C, its process included", mine, AT_LEAST, 5000, "cases");
+    row(b, "small random cases judged in a second by `qkvec fuzz` with a kernel in C, its process included", mine, AT_LEAST, 5000, "cases");
     if (b->has_torch)
         row(b, "the same against a loop in Python with the same kernel and PyTorch as the oracle (tests/bench/fuzz_torch.py)",
             mine / median(of_python, runs), AT_LEAST, 5, "times as many");

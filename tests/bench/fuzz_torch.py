@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """How many random cases a second a loop in Python judges with PyTorch as the oracle: what qkvec fuzz is compared with.
 
-The cases have the sizes, masks, appended rows and kinds of numbers of qkvec fuzz; the kernel is the same one, called
+The cases have the sizes of qkvec fuzz --small, its appended rows and most of its masks and numbers; the kernel is the same one, called
 by ctypes in this process. What a loop that is written in an afternoon does not have is not there, and costs nothing: no process of its
 own for the kernel, no guarded memory, no envelope (torch.allclose instead), no second answer for rows without a key.
 One thread; the oracle is the functional form in float64.

@@ -71,7 +71,7 @@ Test(call, guarded_arrays)
         struct call_plan plan;
         int at_end = number % 2 == 0;
 
-        cr_assert_null(fuzz_case(&z, number));
+        cr_assert_null(fuzz_case(&z, NULL, &(struct fuzz_stream){ .seed = 1, .small = 1 }, number));
         cr_assert_null(vector_from(&v, &z, "case"));
         call_plan(&plan, &v, &profiles[number % PROFILES], number % 3 ? SCOPE_LAYER : SCOPE_CORE, (struct call_layout){ PAGE, at_end });
         size_t in = check_slots(plan.in, CALL_INPUTS, plan.in_bytes, at_end, CALL_IN_PROJ_WEIGHT);

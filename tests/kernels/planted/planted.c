@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An honest kernel in float32, with at most one fault planted into it: built
- * with -D PLANTED=NAME, a line of the table below. Each is a mistake of the
- * kind that kernels have at the ends of their tiles and in combinations of
- * options, and that no stored vector has the sizes, the options or the numbers
- * for. CMakeLists.txt reads the table; planted.sh says what is tested.
+ * An honest kernel, with at most one fault planted into it: built with -D
+ * PLANTED=NAME, a line of the table below. Each is a mistake of the kind that
+ * kernels have at the ends of their tiles, in combinations of options and at
+ * some numbers. CMakeLists.txt reads the table; planted.sh says what is tested.
  *
  * Letters: n batch item, h head, i query, j key, d channel of a head, c channel of an argument.
  */
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "qkvec/kernel.h"
+#include "wide.h"
 
 enum {
     /* PLANTS begin */
@@ -28,6 +28,24 @@ enum {
     causal_bias_row,        /* the causal path hides the row of bias_k where it is the only one appended */
     bias_row_alone,         /* bias_v is only appended where there is in_proj_bias */
     exp_entry,              /* exp by a table of powers of two: an entry for numbers about -48 is half of what it should be */
+    tile_left,              /* keys in tiles of 64 with a running maximum: NaN if the first tile of a row is masked */
+    channel_64,             /* heads of more than 64 channels: channel 64 is lost */
+    query_64,               /* queries in blocks of 64: the second full block takes the queries of the first */
+    causal_63,              /* causal in tiles of 32: the last query of the second tile does not see itself */
+    fifth_item,             /* a grid of four items: the fifth one has the values of the first */
+    int16_score,            /* the offset of a row of scores is kept in 16 bits: a row beyond takes query 0 */
+    masked_below_1000,      /* a float mask below -1000 is taken for -infinity */
+    clamp_100,              /* a float mask is clamped at -100 */
+    keys_64,                /* exactly one tile of 64 keys: the last one is lost */
+    keys_128,               /* exactly two tiles of 64 keys: the last one is lost */
+    keys_127,               /* a tail of 63 behind a tile of 64: the last key is lost */
+    keys_512,               /* exactly 512 keys: the last one is lost */
+    padding_128,            /* a padding mask is read for the first 128 keys only */
+    maximum_8,              /* the maximum of a row is that of its first 8 scores */
+    decode_padding,         /* one query: the padding mask is not read */
+    next_item,              /* a key too far is read, with a weight of 0: a NaN of the next item comes through */
+    sum_float16,            /* 16 bits: weights and values are accumulated in float16 */
+    sum_bfloat16,           /* 16 bits: weights and values are accumulated in bfloat16 */
     /* PLANTS end */
     plants
 };
@@ -81,7 +99,10 @@ static float given(const void *mask, uint32_t type, int64_t m)
 {
     if (!mask)
         return 0;
-    return type != QKVEC_BOOL ? ((const float *)mask)[m] : ((const unsigned char *)mask)[m] ? -INFINITY : 0;
+    float x = type != QKVEC_BOOL ? ((const float *)mask)[m] : ((const unsigned char *)mask)[m] ? -INFINITY : 0;
+    if (IF(masked_below_1000) && x < -1000) x = -INFINITY;
+    if (IF(clamp_100) && x < -100 && !isinf(x)) x = -100;
+    return x;
 }
 
 static void merge_masks(struct layer *x)
@@ -97,10 +118,13 @@ static void merge_masks(struct layer *x)
         for (int64_t j = 0; j < S; j++) {
             float padding = given(a->key_padding_mask, a->padding_dtype, n * S + j);
             if (IF(padding_tail) && a->padding_dtype != QKVEC_BOOL && S > 8 && j >= S - S % 8) padding = 0;
+            if (IF(padding_128) && j >= 128) padding = 0;
+            if (IF(decode_padding) && L == 1) padding = 0;
             if (IF(causal_float_padding) && causal && a->padding_dtype != QKVEC_BOOL) padding = 0;
             row[j] = given(a->attn_mask, a->attn_mask_dtype, (which * L + i) * S + j) + padding;
         }
         if (IF(causal_bias_row) && causal && a->bias_k && !zero && i < S) row[S] = -INFINITY;
+        if (IF(causal_63) && causal && i == 63 && i < S) row[i] = -INFINITY;
     }
 }
 
@@ -108,12 +132,39 @@ static void softmax(float *p, int64_t Sx)
 {
     float top = -INFINITY, sum = 0;
 
-    for (int64_t j = 0; j < Sx; j++) if (p[j] > top) top = p[j];
+    for (int64_t j = 0; j < (IF(maximum_8) && Sx > 8 ? 8 : Sx); j++) if (p[j] > top) top = p[j];
     for (int64_t j = 0; j < Sx; j++) {
         float half = IF(exp_entry) && p[j] - top > -52 && p[j] - top < -44 ? 0.5f : 1;
         sum += p[j] = half * expf(p[j] - top);
     }
     for (int64_t j = 0; j < Sx; j++) p[j] /= sum;
+}
+
+static int is_masked(const float *mask, int64_t keys)
+{
+    int64_t open = 0;
+
+    for (int64_t j = 0; j < keys; j++) open += mask[j] != -INFINITY;
+    return !open;
+}
+
+/* The number of keys that are mixed. */
+static int64_t mixed_keys(int64_t Sx)
+{
+    int lost = (IF(keys_tail) && Sx > 8 && Sx % 8 == 2) || (IF(keys_64) && Sx == 64) || (IF(keys_128) && Sx == 128)
+            || (IF(keys_127) && Sx > 64 && Sx % 64 == 63) || (IF(keys_512) && Sx == 512);
+
+    return Sx - lost;
+}
+
+/* out (D) = p (keys) v (keys,D), whose rows are E apart */
+static void mix(float *out, const float *p, const float *v, int64_t keys, int64_t D, int64_t E)
+{
+    for (int64_t j = 0; j < keys; j++) for (int64_t d = 0; d < D; d++) {
+        out[d] += p[j] * v[j * E + d];
+        if (IF(sum_float16)) out[d] = wide_from(QKVEC_FLOAT16, wide_to(QKVEC_FLOAT16, out[d]));
+        if (IF(sum_bfloat16)) out[d] = wide_from(QKVEC_BFLOAT16, wide_to(QKVEC_BFLOAT16, out[d]));
+    }
 }
 
 /* One query of one head. */
@@ -125,14 +176,19 @@ static void attend(struct layer *x, int64_t n, int64_t h, int64_t i)
 
     if (IF(query_block) && i >= 8) k = x->k + h * D;
     if (IF(four_heads) && x->H == 4 && h == 3) v = x->v + h * D;
+    if (IF(query_64) && x->L >= 128 && i / 64 == 1) q -= 64 * E;
+    if (IF(fifth_item) && n == 4) v = x->v + h * D;
+    if (IF(int16_score) && m * Sx > 32767) q -= i * E;
     for (int64_t j = 0; j < Sx; j++) {
         float sum = 0;
-        for (int64_t d = 0; d < D; d++) sum += q[d] * k[j * E + d];
+        for (int64_t d = 0; d < D; d++) sum += IF(channel_64) && d == 64 ? 0 : q[d] * k[j * E + d];
         p[j] = sum / sqrtf((float)D) + x->mask[m * Sx + j];
     }
     softmax(p, Sx);
-    int64_t mixed = IF(keys_tail) && Sx > 8 && Sx % 8 == 2 ? Sx - 1 : Sx;
-    for (int64_t j = 0; j < mixed; j++) for (int64_t d = 0; d < D; d++) out[d] += p[j] * v[j * E + d];
+    if (IF(tile_left) && Sx > 64 && is_masked(x->mask + m * Sx, 64)) p[0] = NAN;
+    mix(out, p, v, mixed_keys(Sx), D, E);
+    if (IF(next_item) && n + 1 < x->N)
+        for (int64_t d = 0; d < D; d++) out[d] += 0 * v[Sx * E + d];
 }
 
 static void average(const struct layer *x)
@@ -153,10 +209,8 @@ static void *zeros(int64_t count)
     return calloc((size_t)count + 1, sizeof(float));
 }
 
-int qkvec_kernel(const struct qkvec_call *a)
+static int layer(const struct qkvec_call *a)
 {
-    if (a->dtype != QKVEC_FLOAT32)
-        return QKVEC_SKIP;
     struct layer x = { .a = a, .N = a->N, .L = a->L, .S = a->S, .Sx = a->Sx, .E = a->E, .Ek = a->Ek, .Ev = a->Ev, .H = a->H, .D = a->E / a->H };
     x.q = zeros(x.N * x.L * x.E), x.mixed = zeros(x.N * x.L * x.E);
     x.k = zeros(x.N * x.Sx * x.E), x.v = zeros(x.N * x.Sx * x.E);
@@ -172,4 +226,9 @@ int qkvec_kernel(const struct qkvec_call *a)
     }
     free(x.q), free(x.mixed), free(x.k), free(x.v), free(x.mask);
     return failed ? 2 : QKVEC_DONE;
+}
+
+int qkvec_kernel(const struct qkvec_call *a)
+{
+    return wide_call(a, layer);
 }
