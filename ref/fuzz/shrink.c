@@ -173,7 +173,7 @@ static int simplify_elements(struct shrink *s)
 
 static void cut_all(struct shrink *s)
 {
-    static const char axes[] = "NHLSDKV";
+    static const char axes[] = "NHDKVLS";
     int smaller = 1;
 
     for (int round = 0; !is_over(s) && smaller && round < 8; round++) {
