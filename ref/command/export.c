@@ -8,19 +8,26 @@
 #include "../judge/expected.h"
 #include "../store/file.h"
 #include "command.h"
+#include "export_onnx.h"
 #include "numbers.h"
 
 static const char help[] =
-    "usage: qkvec export --c-header [OPTION...] VECTOR\n\n"
+    "usage: qkvec export --c-header [OPTION...] VECTOR\n"
+    "       qkvec export --onnx DIR [OPTION...] [PATTERN...]\n\n"
     "A vector as a C header that needs nothing but <math.h>: arguments and parameters\n"
-    "(float), every stage and its sigma (double), sizes as macros, and how to compare.\n\n"
-    "  --c-header       the format (the only one)\n"
-    "  -o FILE.h        write it there; else to standard output\n"
+    "(float), every stage and its sigma (double), sizes as macros, and how to compare.\n"
+    "Or vectors (default: all) as ONNX models with test data, in three kinds: the layer,\n"
+    "the layer with the judge inside (its outputs must all be true), and the core as\n"
+    "the standard operator Attention.\n\n"
+    "  --c-header       a C header\n"
+    "  --onnx DIR       DIR/<kind>/test_qkvec_<kind>_<name>/model.onnx, in float32\n"
+    "  -o FILE.h        write the header there; else to standard output\n"
     "  --profile P      numbers and sigma for float64, float32, tf32, float16 or bfloat16\n"
     "                   (default float32)\n"
     "  --vectors DIR    where the vectors are\n\n"
     "  qkvec export --c-header core/answer > answer.h\n"
-    "  qkvec export --c-header --profile float16 -o answer.h core/answer\n";
+    "  qkvec export --c-header --profile float16 -o answer.h core/answer\n"
+    "  qkvec export --onnx models 'mask/*'\n";
 
 /* "core/answer" and "out_proj.weight" as parts of C names; upper for macros. The
  * member comes first, with _of_ between: vector_member would give scores of
@@ -206,20 +213,26 @@ static int export(struct vector *v, const char *out, const struct profile *p)
 
 int command_export(int argc, char **argv)
 {
-    const char *dir = NULL, *out = NULL, *profile = "float32";
+    const char *dir = NULL, *out = NULL, *onnx = NULL, *profile = "float32";
     int c_header = 0, words, status;
     const struct option options[] = {
         { "--vectors", &dir, NULL }, { "-o", &out, NULL }, { "--profile", &profile, NULL },
-        { "--c-header", NULL, &c_header }, { NULL, NULL, NULL },
+        { "--c-header", NULL, &c_header }, { "--onnx", &onnx, NULL }, { NULL, NULL, NULL },
     };
     struct vector v;
 
     if (options_read(&words, &status, argc, argv, options, help))
         return status;
+    if (onnx && (c_header || out))
+        return complain("--onnx", "goes neither with --c-header nor with -o");
+    if (onnx && strcmp(profile, "float32") != 0)
+        return complain("--onnx", "the models are in float32; found --profile %s", profile);
+    if (onnx)
+        return export_onnx(onnx, dir, words, argv);
     if (words != 1)
         return complain("export", "name one vector; see qkvec export --help");
     if (!c_header)
-        return complain("export", "name the format: --c-header");
+        return complain("export", "name the format: --c-header or --onnx DIR");
     if (!profile_named(profile))
         return complain(profile, "no such profile; wanted float64, float32, tf32, float16 or bfloat16");
     if ((status = wanted_one(&v, dir, argv[0])))

@@ -12,6 +12,7 @@ floors='1 store
 2 corpus
 2 envelope
 2 faults
+2 onnx
 3 judge
 4 checkpoint
 4 diagnose
