@@ -9,20 +9,21 @@
 #include "export_onnx.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../judge/truth.h"
+#include "../judge/expected.h"
 #include "../onnx/layer.h"
 #include "../store/file.h"
 #include "command.h"
 
-/* The tolerances of the runners; ONNX's own for its Attention tests. The judge
- * inside a model needs none. */
-#define RTOL "1e-3"
-#define ATOL "1e-7"
+/* The runners know one tolerance for a whole model: |got - golden| <= ATOL + RTOL * |golden|.
+ * These are ONNX's own for its Attention tests. */
+#define RTOL 1e-3
+#define ATOL 1e-7
 
 static const struct kind {
     const char *name;
@@ -76,7 +77,35 @@ static int put_tensors(const char *folder, const char *what, const struct wire *
     return status;
 }
 
-static int put_folder(const char *folder, struct onnx_model *m, const struct kind *kind, const char *about)
+/* atol raised until each element of the stage may be off by what rounding may do. */
+static double tolerance(double atol, const struct onnx_case *c, enum mha_stage k)
+{
+    const struct array *stage = &c->stage[k];
+
+    for (size_t i = 0; i < stage->size; i++) {
+        double limit = c->sigmas * (double)c->sigma[k].v[i] + c->floor - RTOL * fabs((double)stage->v[i]);
+        if (limit > atol)    /* not so for NaN */
+            atol = limit;
+    }
+    return atol;
+}
+
+/* data.json and config.txt, the same for each runner. */
+static int put_tolerances(const char *folder, const struct onnx_case *c, enum scope scope)
+{
+    double atol = tolerance(tolerance(ATOL, c, ATTN_WEIGHTS), c, scope == SCOPE_CORE ? HEAD_OUTPUTS : OUTPUT);
+    char text[128];
+    int status;
+
+    snprintf(text, sizeof text, "{\"rtol\": %g, \"atol\": %.9g}\n", RTOL, atol);
+    if ((status = put_text(folder, "data.json", text)))
+        return status;
+    snprintf(text, sizeof text, "per_sample_tolerance: %.9g\nrelative_per_sample_tolerance: %g\n", atol, RTOL);
+    return put_text(folder, "config.txt", text);
+}
+
+/* m is written and used up. */
+static int put_folder(const char *folder, struct onnx_model *m, const struct onnx_case *c, const struct kind *kind, const char *about)
 {
     struct wire file;
     char data[PATH + 64];
@@ -94,23 +123,31 @@ static int put_folder(const char *folder, struct onnx_model *m, const struct kin
     if (!status)
         status = put_tensors(folder, "output", m->output, m->outputs);
     if (!status)
-        status = put_text(folder, "data.json", "{\"rtol\": " RTOL ", \"atol\": " ATOL "}\n");
-    if (!status)
-        status = put_text(folder, "config.txt", "per_sample_tolerance: " ATOL "\nrelative_per_sample_tolerance: " RTOL "\n");
+        status = put_tolerances(folder, c, kind->scope);
     if (!status)    /* last: a folder with a model is whole */
         status = put_file(folder, "model.onnx", file.bytes, file.length);
     wire_free(&file);
     return status;
 }
 
+/* NULL, or why there is no model of that kind. */
+static const char *left_out(const struct expected *expected, const struct kind *kind)
+{
+    const struct array *scores = &expected->answer[0].stage[SCORES];
+
+    if (expected->not_applicable)
+        return expected->not_applicable;
+    return kind->scope == SCOPE_CORE && !scores->size ? "the operator Attention takes no empty arrays" : NULL;
+}
+
 /* The answer of a kind: PyTorch's, but in the standard operator a row without
  * an open key is zero. */
-static const struct answer *answer_of(const struct truth *truth, const struct kind *kind)
+static const struct answer *answer_of(const struct expected *expected, const struct kind *kind)
 {
-    for (size_t a = 0; kind->scope == SCOPE_CORE && a < truth->answers; a++)
-        if (truth->answer[a].policy == &policies[POLICY_ZERO_ROWS])
-            return &truth->answer[a];
-    return &truth->answer[0];
+    for (size_t a = 0; kind->scope == SCOPE_CORE && a < expected->answers; a++)
+        if (expected->answer[a].policy == &policies[POLICY_ZERO_ROWS])
+            return &expected->answer[a];
+    return &expected->answer[0];
 }
 
 /* "core/answer" -> "core_answer" */
@@ -126,10 +163,10 @@ static void flat_name(char *to, size_t room, const char *name)
 static int export_kind(const char *dir, struct vector *v, const char *about, const struct kind *kind, size_t *count)
 {
     const struct profile *p = profile_named("float32");
-    struct truth truth;
+    struct expected expected;
     struct onnx_model *m = calloc(1, sizeof *m);
     char folder[PATH], name[128];
-    const char *wrong = m ? truth_make(&truth, v, 0, p, kind->scope) : "not enough memory";
+    const char *wrong = m ? expected_make(&expected, v, 0, p, kind->scope) : "not enough memory";
     int status = 0;
 
     if (wrong) {
@@ -137,19 +174,20 @@ static int export_kind(const char *dir, struct vector *v, const char *about, con
         return complain(v->name, "%s", wrong);
     }
     flat_name(name, sizeof name, v->name);
-    if (truth.not_applicable) {
-        fprintf(stderr, "qkvec: %s: left out of %s: %s\n", v->name, kind->name, truth.not_applicable);
+    if ((wrong = left_out(&expected, kind))) {
+        fprintf(stderr, "qkvec: %s: left out of %s: %s\n", v->name, kind->name, wrong);
     } else if (snprintf(folder, sizeof folder, "%s/%s/test_qkvec_%s_%s", dir, kind->name, kind->name, name) >= (int)sizeof folder) {
         status = complain(dir, "the path is too long");
     } else {
-        const struct answer *answer = answer_of(&truth, kind);
-        kind->make(m, &(struct onnx_case){ &v->file, &v->in, answer->stage, answer->sigma, ENVELOPE_SIGMAS, p->floor });
-        status = put_folder(folder, m, kind, about);
+        const struct answer *answer = answer_of(&expected, kind);
+        const struct onnx_case c = { &v->file, &v->in, answer->stage, answer->sigma, ENVELOPE_SIGMAS, p->floor };
+        kind->make(m, &c);
+        status = put_folder(folder, m, &c, kind, about);
         *count += !status;
     }
     onnx_free(m);
     free(m);
-    truth_free(&truth);
+    expected_free(&expected);
     return status;
 }
 
