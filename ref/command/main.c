@@ -23,7 +23,7 @@ static const struct command {
     { "fuzz", "judge a kernel by random cases, and make a failing one small", command_fuzz },
     { "split", "q, k, v out of a checkpoint of torch.save(), .safetensors or .npz", command_split },
     { "order", "prove in which order a weight holds q, k and v", command_order },
-    { "export", "a vector as a C header; vectors as ONNX models", command_export },
+    { "export", "a vector as a C header, or vectors as ONNX models", command_export },
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
