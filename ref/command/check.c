@@ -8,6 +8,7 @@
 #include "../report/report.h"
 #include "command.h"
 #include "plug.h"
+#include "random.h"
 #include "results.h"
 
 static const char help[] =
@@ -22,6 +23,10 @@ static const char help[] =
     "  --allow-missing    a missing file is skipped\n"
     "  --profile P        float64, float32, tf32, float16 or bfloat16: the precision to\n"
     "                     judge by (default float32; float64 for the reference)\n"
+    "  --random N         judge N random cases after the vectors, of a fixed seed, until\n"
+    "                     the first failure; 0 for none (default 1000 for --kernel, 100 for\n"
+    "                     --command, none if a pattern names vectors)\n"
+    "  --all              a line for each failure (default 10 in full, the others counted)\n"
     "  --format F         text, tap, junit or json (default text)\n"
     "  --vectors DIR      where the vectors are\n"
     "  --corpus V         judge by the vectors of this version of the corpus, as 1.0.0\n"
@@ -38,7 +43,11 @@ static const char help[] =
     "judged; 130 after Ctrl-C, with a report of what had been judged.\n";
 
 struct settings {
-    const char *dir, *corpus, *profile_name, *format_name;
+    const char *dir, *corpus, *profile_name, *format_name, *random_text;
+    int all;
+    char pattern[512];         /* the patterns, with blanks between them */
+    char switches[128];        /* options that weaken the verdict */
+    struct random_cases random;
     struct plug plug;
     const struct profile *profile;
     enum report_format format;
@@ -59,12 +68,28 @@ static void add_word(void *settings, const char *option, const char *word)
     }
 }
 
-static int complete(struct settings *s)
+static void add_to(char *text, size_t size, const char *word)
 {
+    size_t used = strlen(text);
+
+    snprintf(text + used, size - used, "%s%s", used ? " " : "", word);
+}
+
+static int complete(struct settings *s, int words, char **word)
+{
+    const struct { int given; const char *option; } weak[] = {
+        { s->plug.once, "--once" }, { s->plug.nondeterministic, "--nondeterministic" }, { s->plug.allow_missing, "--allow-missing" },
+    };
     int k = 0;
 
-    if (plug_check(&s->plug))
+    if (plug_check(&s->plug) || random_count(&s->random.asked, &s->plug, s->random_text, words > 0))
         return NOT_JUDGED;
+    s->random.seed = RANDOM_SEED;
+    for (size_t m = 0; m < sizeof weak / sizeof *weak; m++)
+        if (weak[m].given)
+            add_to(s->switches, sizeof s->switches, weak[m].option);
+    for (int m = 0; m < words; m++)
+        add_to(s->pattern, sizeof s->pattern, word[m]);
     if (!s->profile_name)
         s->profile_name = s->plug.results || s->plug.kernel || s->plug.command ? "float32" : "float64";
     if (!(s->profile = profile_named(s->profile_name)))
@@ -122,7 +147,42 @@ static int judge_all(struct host_run *run, const struct choice *choice)
     return 0;
 }
 
-static int report_all(const struct settings *s, const struct wanted *w, const struct host_run *run)
+/* After the vectors. Returns 0, INTERRUPTED or NOT_JUDGED. */
+static int judge_random(struct settings *s, const struct host_run *run)
+{
+    char error[600];
+    const char *wrong = NULL;
+
+    if (!s->random.asked)
+        return 0;
+    for (size_t k = 0; k < run->count && !s->random.not_run; k++)
+        if (run->verdicts[k].outcome != OUTCOME_PASS && run->verdicts[k].outcome != OUTCOME_SKIP)
+            s->random.not_run = "a vector did not pass";
+    if (s->random.not_run)
+        return 0;
+    wrong = random_judge(&s->random, &s->plug, s->profile, error);
+    if (wrong)
+        return complain("check", "%s", wrong);
+    if (run->stop && *run->stop) {
+        complain("check", "interrupted: %llu of %llu random cases were judged", (unsigned long long)s->random.judged,
+                 (unsigned long long)s->random.asked);
+        return INTERRUPTED;
+    }
+    return 0;
+}
+
+static void complain_unjudged(const struct report *report)
+{
+    struct tally all;
+
+    report_tally(&all, report, NULL);
+    if (all.unjudged)
+        complain("check", "could not judge %zu of %zu vectors", all.unjudged, all.vectors);
+    else
+        complain("check", all.passed ? "nothing was judged: no finite number was compared" : "nothing was judged");
+}
+
+static int report_all(const struct settings *s, const struct wanted *w, const struct host_run *run, int interrupted)
 {
     struct diagnosis diagnosis;
     const char *error = diagnose(&diagnosis, run->vectors, run->count, s->profile);
@@ -131,18 +191,21 @@ static int report_all(const struct settings *s, const struct wanted *w, const st
     if (error)
         complain("check", "no diagnosis: %s", error);
     struct report report = {
-        .kernel = run->adapters[0].name, .profile = s->profile, .count = run->count, .verdicts = run->verdicts,
-        .diagnosis = error ? NULL : &diagnosis,
-        .rerun = s->rerun, .color = s->format == REPORT_TEXT && terminal_colors(),
+        .kernel = run->adapters[0].name, .scope = run->adapters[0].scope, .profile = s->profile,
+        .count = run->count, .verdicts = run->verdicts, .diagnosis = error ? NULL : &diagnosis,
+        .pattern = s->pattern[0] ? s->pattern : NULL, .switches = s->switches, .interrupted = interrupted, .asked = w->choice.count,
+        .random = s->plug.kernel || s->plug.command ? &s->random : NULL,
+        .rerun = s->rerun, .all = s->all, .color = s->format == REPORT_TEXT && terminal_colors(),
     };
     if (w->choice.count && w->choice.chosen[0].vector) {    /* those of the corpus come first */
         report.corpus_version = w->corpus.version;
         report.corpus_hash = w->corpus.hash;
+        report.corpus_vectors = w->corpus.count;
     }
     report_write(stdout, &report, s->format);
     status = report_status(&report);
-    if (status == NOT_JUDGED)
-        complain("check", "nothing was judged");
+    if (status == NOT_JUDGED && !interrupted)
+        complain_unjudged(&report);
     return status;
 }
 
@@ -162,9 +225,11 @@ static int check(struct settings *s, const struct wanted *w)
     } else {
         status = judge_all(&run, &w->choice);
         if (status == 0)
-            status = report_all(s, w, &run);
+            status = judge_random(s, &run);
+        if (status == 0)
+            status = report_all(s, w, &run, 0);
         else if (status == INTERRUPTED)
-            report_all(s, w, &run);
+            report_all(s, w, &run, 1);
     }
     for (size_t k = 0; run.vectors && k < run.count; k++)
         mha_free(run.vectors[k].got);
@@ -180,11 +245,12 @@ int command_check(int argc, char **argv)
     int words, status;
     const struct option options[] = {
         PLUG_OPTIONS(&s.plug), { "--results", &s.plug.results, NULL }, { "--profile", &s.profile_name, NULL }, { "--format", &s.format_name, NULL },
+        { "--random", &s.random_text, NULL }, { "--all", NULL, &s.all },
         { "--vectors", &s.dir, NULL }, { "--corpus", &s.corpus, NULL }, { "--allow-missing", NULL, &s.plug.allow_missing }, { NULL, NULL, NULL },
     };
     struct wanted w;
 
-    if (options_read(&words, &status, argc, argv, options, help) || (status = complete(&s)))
+    if (options_read(&words, &status, argc, argv, options, help) || (status = complete(&s, words, argv)))
         return status;
     if ((status = wanted_open(&w, s.dir, s.corpus, words, argv)))
         return status;

@@ -4,6 +4,7 @@
 #define QKVEC_COMMAND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "../corpus/corpus.h"
 #include "../store/text.h"
@@ -39,6 +40,9 @@ struct option {
  * of argv; "--name=value" and "--" are understood. Returns 0 to go on, 1 to
  * leave with *status: help has been printed, or a complaint. */
 int options_read(int *words, int *status, int argc, char **argv, const struct option *options, const char *help);
+
+/* A whole number, from the text of an option. Returns 0, or NOT_JUDGED after an error message. */
+int option_whole(uint64_t *n, const char *option, const char *text);
 
 /* The vectors that words name. */
 struct wanted {

@@ -2,6 +2,7 @@
 /* POSIX: whether a stream is a terminal, whether a file is there. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,17 @@ int options_read(int *words, int *status, int argc, char **argv, const struct op
             return 1;
         }
     }
+    return 0;
+}
+
+int option_whole(uint64_t *n, const char *option, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    *n = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return complain(option, "%s is no whole number; wanted 0 to 18446744073709551615", text);
     return 0;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,17 +36,6 @@ struct settings {
     struct fuzz fuzz;
 };
 
-static int whole(uint64_t *n, const char *option, const char *text)
-{
-    char *end;
-
-    errno = 0;
-    *n = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno)
-        return complain(option, "%s is no whole number; wanted 0 to 18446744073709551615", text);
-    return 0;
-}
-
 static int complete(struct settings *s)
 {
     if (plug_check(&s->plug))
@@ -61,9 +49,9 @@ static int complete(struct settings *s)
         return complain(s->format, "no such format; wanted text or json");
     s->fuzz.stream.seed = (uint64_t)time(NULL);
     s->fuzz.count = 10000;
-    if ((s->seed_text && whole(&s->fuzz.stream.seed, "--seed", s->seed_text))
-        || (s->first_text && whole(&s->fuzz.first, "--first", s->first_text))
-        || (s->count_text && whole(&s->fuzz.count, "--count", s->count_text)))
+    if ((s->seed_text && option_whole(&s->fuzz.stream.seed, "--seed", s->seed_text))
+        || (s->first_text && option_whole(&s->fuzz.first, "--first", s->first_text))
+        || (s->count_text && option_whole(&s->fuzz.count, "--count", s->count_text)))
         return NOT_JUDGED;
     return 0;
 }
@@ -185,8 +173,9 @@ static int fuzz(struct settings *s)
         status = NOT_CONFORMANT;
     else if (!f->failed && f->stop && *f->stop)
         status = 130;
-    else if (!f->failed && !f->passed)
-        status = complain("fuzz", "no case was judged: all %llu were skipped", (unsigned long long)f->skipped);
+    else if (!f->failed && !f->finite)
+        status = f->passed ? complain("fuzz", "nothing was judged: no finite number was compared")
+                           : complain("fuzz", "no case was judged: all %llu were skipped", (unsigned long long)f->skipped);
     npz_free(&f->small);
     return status;
 }

@@ -51,7 +51,7 @@ const char *fuzz_run(struct fuzz *fuzz)
 {
     const char *error = run_cases(fuzz);
 
-    if (error || !fuzz->failed)
+    if (error || !fuzz->failed || fuzz->find_only)
         return error;
     if ((error = fuzz_case(&fuzz->small, NULL, &fuzz->stream, fuzz->number))
         || (error = fuzz_shrink(&fuzz->small, &fuzz->verdict, fuzz)))

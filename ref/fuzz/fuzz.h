@@ -20,14 +20,16 @@ struct fuzz {
     uint64_t first, count;                   /* cases first to first + count - 1 of the stream */
     volatile sig_atomic_t *stop;             /* set by a signal handler, or NULL */
     void (*progress)(const struct fuzz *fuzz);    /* called by one job at a time, or NULL */
+    int find_only;                           /* the failing case is neither made smaller nor diagnosed */
 
     /* filled in by fuzz_run: */
     uint64_t done, passed, skipped;          /* of the cases up to the first failure, including it */
+    uint64_t finite;                         /* of those that passed: a finite number was compared */
     uint64_t made[FUZZ_ASPECTS][FUZZ_KINDS]; /* of them, those of each kind */
     int failed;                              /* 1 if a case failed; then: */
     uint64_t number;                         /* its number */
     struct npz small;                        /* the case made smaller */
-    struct verdict verdict;                  /* on small */
+    struct verdict verdict;                  /* on small; find_only: on the case itself */
     struct diagnosis diagnosis;              /* from small and the small-sized cases that follow it */
     char error[600];
 };

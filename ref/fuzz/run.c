@@ -71,6 +71,10 @@ static void judge_case(struct judged *j, const struct fuzz *fuzz, struct adapter
         return;
     }
     j->impossible = judge_arrays(&j->verdict, NULL, adapter, &z, "fuzz", fuzz->profile, j->error) != NULL;
+    if (!j->impossible && j->verdict.outcome == OUTCOME_UNJUDGED) {    /* no finding: it says nothing about the kernel */
+        snprintf(j->error, sizeof j->error, "case %llu could not be judged: %s", (unsigned long long)number, j->verdict.reason);
+        j->impossible = 1;
+    }
 }
 
 /* Count the next case in order. */
@@ -87,6 +91,7 @@ static void count_case(struct run *run, const struct judged *j)
         for (size_t k = 0; k < FUZZ_KINDS; k++)
             fuzz->made[a][k] += j->made.kinds[a] >> k & 1;
     fuzz->passed += j->verdict.outcome == OUTCOME_PASS;
+    fuzz->finite += j->verdict.outcome == OUTCOME_PASS && j->verdict.finite;
     fuzz->skipped += j->verdict.outcome == OUTCOME_SKIP;
     if (is_failure(&j->verdict)) {
         fuzz->failed = run->over = 1;

@@ -15,7 +15,7 @@
 
 const enum mha_stage returned_stages[RETURNED] = { OUTPUT, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN, HEAD_OUTPUTS };
 
-const char *const outcome_names[OUTCOMES] = { "pass", "fail", "skip", "crash", "timeout", "error" };
+const char *const outcome_names[OUTCOMES] = { "pass", "fail", "skip", "crash", "timeout", "error", "unjudged" };
 
 /* All given stages against one answer. */
 struct match {
@@ -24,8 +24,15 @@ struct match {
     enum mha_stage first_wrong;
     struct element worst;           /* of the first wrong stage, else of all */
     uint32_t judged;
+    int finite;                     /* some number that was compared is finite */
     char reason[240];
 };
+
+static int has_finite(const struct array *a)
+{
+    FOR(m, a->size) if (isfinite(a->v[m])) return 1;
+    return 0;
+}
 
 static void match_answer(struct match *match, const struct array got[STAGES],
                          const struct answer *answer, const struct profile *p)
@@ -38,6 +45,7 @@ static void match_answer(struct match *match, const struct array got[STAGES],
         compare_stage(&c, (enum mha_stage)k, &got[k], &answer->stage[k], &answer->sigma[k], p);
         match->judged |= (uint32_t)1 << k;
         match->measured += c.measured;
+        match->finite = match->finite || c.measured || has_finite(&answer->stage[k]);
         match->squares += c.squares;
         match->wrong += c.wrong;
         if (!c.passed && match->wrong_stages++ == 0) {
@@ -104,7 +112,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     struct match match;
     const char *error = expected_make_beside(&expected, v, rounded, p, scope, adapter->is_reference ? got : NULL);
 
-    *verdict = (struct verdict){ .outcome = OUTCOME_ERROR, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
+    *verdict = (struct verdict){ .outcome = OUTCOME_UNJUDGED, .profile = p, .first_wrong = STAGES, .noise = NAN, .worst.stage = STAGES };
     snprintf(verdict->vector, sizeof verdict->vector, "%s", v->name);
     if (error) {
         snprintf(verdict->reason, sizeof verdict->reason, "%s", error);
@@ -112,12 +120,14 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     }
     if (expected.not_applicable) {
         verdict->outcome = OUTCOME_SKIP;
+        verdict->not_applicable = 1;
         snprintf(verdict->reason, sizeof verdict->reason, "not applicable to %s: %s", p->name, expected.not_applicable);
         expected_free(&expected);
         return;
     }
     verdict->policy = match_expected(&match, got, &expected);
     verdict->judged = match.judged;
+    verdict->finite = match.finite;
     verdict->first_wrong = match.first_wrong;
     verdict->worst = match.worst;
     verdict->noise = match.measured ? sqrt(match.squares / (double)match.measured) : NAN;
@@ -153,7 +163,7 @@ static void answer_reference(struct adapter *self, struct result *result, const 
 
     (void)self, (void)p;
     if (error) {
-        result->outcome = OUTCOME_ERROR;
+        result->outcome = OUTCOME_UNJUDGED;
         snprintf(result->reason, sizeof result->reason, "%s", error);
         return;
     }

@@ -10,8 +10,10 @@
 #include "compare.h"
 #include "expected.h"
 
-enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP, OUTCOME_CRASH, OUTCOME_TIMEOUT, OUTCOME_ERROR, OUTCOMES };
-extern const char *const outcome_names[OUTCOMES];    /* "pass" "fail" "skip" "crash" "timeout" "error" */
+/* UNJUDGED: the judge itself could not do its work (no memory, no file, no process). It says
+ * nothing about the kernel. */
+enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP, OUTCOME_CRASH, OUTCOME_TIMEOUT, OUTCOME_ERROR, OUTCOME_UNJUDGED, OUTCOMES };
+extern const char *const outcome_names[OUTCOMES];    /* "pass" "fail" "skip" "crash" "timeout" "error" "unjudged" */
 
 struct verdict {
     char vector[128];                /* its name */
@@ -21,6 +23,8 @@ struct verdict {
     const struct policy *policy;     /* the answer that matched, or the nearest one; NULL where nothing was judged */
     uint32_t judged;                 /* bit k: stage k was given and compared */
     uint32_t features;               /* bit k: the vector has feature k of feature.h */
+    int not_applicable;              /* skipped by the profile, not by the kernel */
+    int finite;                      /* at least one finite number was compared */
     enum mha_stage first_wrong;      /* STAGES where none is wrong */
     double noise;                    /* rms error in sigma over all measured elements; NaN where none */
     struct element worst;            /* of the first wrong stage, else of all judged stages */

@@ -53,7 +53,7 @@ static void take_members(struct result *result, const struct npz *z, const struc
                      member->name, npz_type_name(member->type));
             return;
         } else if (!take_member(&result->got[k], member)) {
-            result->outcome = OUTCOME_ERROR;
+            result->outcome = OUTCOME_UNJUDGED;
             snprintf(result->reason, sizeof result->reason, "%s: not enough memory", member->name);
             return;
         } else {
@@ -74,7 +74,7 @@ void results_read(struct result *result, const char *path, const char *subject, 
         return;
     }
     if ((error = mha_shapes(stage, &v->in))) {
-        result->outcome = OUTCOME_ERROR;
+        result->outcome = OUTCOME_UNJUDGED;
         snprintf(result->reason, sizeof result->reason, "%s", error);
     } else {
         take_members(result, &z, stage);
@@ -93,7 +93,7 @@ static void answer_results(struct adapter *self, struct result *result, const st
     if (outside && slash)
         name = slash + 1;
     if (snprintf(path, sizeof path, "%s/%s%s", where->dir, name, outside ? "" : ".npz") >= (int)sizeof path) {
-        result->outcome = OUTCOME_ERROR;
+        result->outcome = OUTCOME_UNJUDGED;
         snprintf(result->reason, sizeof result->reason, "the path of the results is too long");
         return;
     }

@@ -12,7 +12,7 @@ void capability_of(struct capability c[FEATURES], const struct report *report)
                 continue;
             c[k].passed += v->outcome == OUTCOME_PASS;
             c[k].skipped += v->outcome == OUTCOME_SKIP;
-            c[k].failed += v->outcome != OUTCOME_PASS && v->outcome != OUTCOME_SKIP;
+            c[k].failed += v->outcome != OUTCOME_PASS && v->outcome != OUTCOME_SKIP && v->outcome != OUTCOME_UNJUDGED;
             if (v->outcome == OUTCOME_PASS && v->policy)
                 c[k].policies |= (uint32_t)1 << (v->policy - policies);
         }

@@ -12,8 +12,25 @@ report_writer report_text, report_text_failures, report_tap, report_junit, repor
 #define CATEGORY 64
 const char *report_category(char category[CATEGORY], const struct verdict *verdict);
 
-/* "conformant", "not conformant", "nothing was judged" */
+/* report_statement() without what weakens it: one of a few fixed phrases. */
 const char *report_outcome(const struct report *report);
+
+/* What the certificate says beside counts, errors and versions, in the same words in every format. */
+enum { FACT_SCOPE, FACT_ASKED, FACT_SWITCHES, FACT_RANDOM, FACTS };
+#define FACT 512
+extern const char *const report_fact_names[FACTS];    /* "scope" "asked for" "switches" "random cases" */
+const char *report_fact(char text[FACT], const struct report *report, int fact);    /* "" where there is nothing to say */
+
+/* The failed vector that is furthest off, the failed random case, or NULL. */
+const struct verdict *report_worst(const struct report *report);
+
+/* The command line that judges this one again; "" where the report has none. */
+#define AGAIN 9000
+const char *report_again(char text[AGAIN], const struct report *report, const struct verdict *verdict);
+
+/* "scale_none: explains 117 of 128 failures: ..."; "no listed mistake fits"; "" where nothing was looked at. */
+#define LIKELY 512
+const char *report_likely(char text[LIKELY], const struct report *report);
 
 /* "output[0,2,3]: got 0.25, expected 0.5, sigma 1e-08, off by 2.5e+07 sigma"; "" where there is no element. */
 #define ELEMENT 256

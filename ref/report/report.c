@@ -45,7 +45,10 @@ void report_tally(struct tally *tally, const struct report *report, const char *
         tally->vectors++;
         tally->passed += v->outcome == OUTCOME_PASS;
         tally->skipped += v->outcome == OUTCOME_SKIP;
-        tally->failed += v->outcome != OUTCOME_PASS && v->outcome != OUTCOME_SKIP;
+        tally->unjudged += v->outcome == OUTCOME_UNJUDGED;
+        tally->failed += v->outcome != OUTCOME_PASS && v->outcome != OUTCOME_SKIP && v->outcome != OUTCOME_UNJUDGED;
+        tally->not_applicable += v->outcome == OUTCOME_SKIP && v->not_applicable;
+        tally->finite += v->outcome == OUTCOME_PASS && v->finite;
         for (int s = 0; s < STAGES; s++)
             tally->judged[s] += v->judged >> s & 1;
         if (v->worst.stage != STAGES && !(v->worst.error_sigma <= tally->worst)) {
@@ -58,7 +61,7 @@ void report_tally(struct tally *tally, const struct report *report, const char *
                 noise[noisy] = v->noise;
             noisy++;
         }
-        if (v->outcome == OUTCOME_SKIP)
+        if (v->outcome == OUTCOME_SKIP || v->outcome == OUTCOME_UNJUDGED)
             continue;
         judged++;
         if (!v->meets || (v->outcome != OUTCOME_PASS && v->meets <= v->profile))    /* right numbers, but not all */
@@ -75,21 +78,6 @@ void report_tally(struct tally *tally, const struct report *report, const char *
     free(noise);
     if (none || !judged)
         tally->meets = NULL;
-}
-
-int report_status(const struct report *report)
-{
-    struct tally all;
-
-    report_tally(&all, report, NULL);
-    return all.failed ? 1 : all.passed ? 0 : 2;
-}
-
-const char *report_outcome(const struct report *report)
-{
-    static const char *const words[] = { "conformant", "not conformant", "nothing was judged" };
-
-    return words[report_status(report)];
 }
 
 const char *report_element(char text[ELEMENT], const struct verdict *verdict, const char *const stage[STAGES])

@@ -26,6 +26,7 @@ static void text(FILE *f, const char *before, const char *value)
 
 static void certificate(FILE *f, const struct report *report)
 {
+    char statement[STATEMENT], fact[FACT];
     struct tally all;
 
     report_tally(&all, report, NULL);
@@ -41,6 +42,14 @@ static void certificate(FILE *f, const struct report *report)
     number(f, ",\"worst_error_sigma\":", all.worst);
     number(f, ",\"noise\":", all.noise);
     number(f, ",\"typical_error_sigma\":", all.typical);
+    text(f, ",\"statement\":", report_statement(statement, report));
+    fprintf(f, ",\"unjudged\":%zu,\"corpus_vectors\":%zu", all.unjudged, report->corpus_vectors);
+    text(f, ",\"pattern\":", report->pattern);
+    text(f, ",\"interrupted\":", report->interrupted ? "interrupted, not a verdict" : NULL);
+    text(f, ",\"scope\":", report_fact(fact, report, FACT_SCOPE));
+    text(f, ",\"asked\":", report_fact(fact, report, FACT_ASKED));
+    text(f, ",\"switches\":", report_fact(fact, report, FACT_SWITCHES));
+    text(f, ",\"random_cases\":", report_fact(fact, report, FACT_RANDOM));
     fputs("}", f);
 }
 
@@ -77,6 +86,27 @@ static void result(FILE *f, const struct verdict *v, const char *const stage[STA
     fputs("}", f);
 }
 
+/* Random cases, apart from the vectors; null where none was asked for. */
+static void random_cases(FILE *f, const struct random_cases *r, const char *const stage[STAGES])
+{
+    fputs("\"random\":", f);
+    if (!r || !r->asked) {
+        fputs("null", f);
+        return;
+    }
+    fprintf(f, "{\"seed\":%llu,\"asked\":%llu,\"judged\":%llu,\"passed\":%llu,\"failed\":%d,\"skipped\":%llu",
+            (unsigned long long)r->seed, (unsigned long long)r->asked, (unsigned long long)r->judged,
+            (unsigned long long)r->passed, r->failed, (unsigned long long)r->skipped);
+    text(f, ",\"not_run\":", r->not_run);
+    fputs(",\"failure\":", f);
+    if (r->failed)
+        result(f, &r->verdict, stage);
+    else
+        fputs("null", f);
+    text(f, ",\"again\":", r->failed ? r->rerun : NULL);
+    fputs("}", f);
+}
+
 static void mistake(FILE *f, const struct mistake *m)
 {
     text(f, "{\"fault\":", m->name);
@@ -98,7 +128,9 @@ void report_json(FILE *f, const struct report *report, const char *const stage[S
         fputs(k ? ",\n" : "\n", f);
         mistake(f, &report->diagnosis->mistake[k]);
     }
-    fputs("],\n\"results\":[", f);
+    fputs("],\n", f);
+    random_cases(f, report->random, stage);
+    fputs(",\n\"results\":[", f);
     for (size_t k = 0; k < report->count; k++) {
         fputs(k ? ",\n" : "\n", f);
         result(f, &report->verdicts[k], stage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TAP version 14: https://testanything.org/tap-version-14-specification.html */
+/* TAP version 13, which every reader knows: https://testanything.org/tap-version-13-specification.html */
 #include "quote.h"
 #include "parts.h"
 
@@ -12,9 +12,9 @@ static void diagnostic(FILE *f, const char *key, const char *value)
     fputs("\n", f);
 }
 
-static void result(FILE *f, size_t number, const struct verdict *v, const char *const stage[STAGES])
+static void result(FILE *f, const struct report *report, size_t number, const struct verdict *v, const char *const stage[STAGES])
 {
-    char element[ELEMENT], finding[FINDING];
+    char element[ELEMENT], finding[FINDING], again[AGAIN];
     int good = v->outcome == OUTCOME_PASS || v->outcome == OUTCOME_SKIP;
 
     fprintf(f, "%sok %zu - ", good ? "" : "not ", number);
@@ -34,18 +34,51 @@ static void result(FILE *f, size_t number, const struct verdict *v, const char *
     diagnostic(f, "worst", report_element(element, v, stage));
     diagnostic(f, "meets", v->meets ? v->meets->name : "");
     diagnostic(f, "finding", report_finding(finding, v));
+    diagnostic(f, "again", report_again(again, report, v));
     fputs("  ...\n", f);
+}
+
+static void comment(FILE *f, const char *key, const char *value)
+{
+    if (!value[0])
+        return;
+    fprintf(f, "# %s: ", key);
+    quote_plain(f, value);
+    fputs("\n", f);
+}
+
+/* One test more, after those of the vectors. */
+static void random_result(FILE *f, const struct report *report, const char *const stage[STAGES])
+{
+    const struct random_cases *r = report->random;
+    char text[FACT];
+
+    if (r->failed) {
+        result(f, report, report->count + 1, &r->verdict, stage);
+        return;
+    }
+    fprintf(f, "ok %zu - random cases%s%s\n", report->count + 1, r->not_run || !r->passed ? " # SKIP " : ": ",
+            report_fact(text, report, FACT_RANDOM));
 }
 
 void report_tap(FILE *f, const struct report *report, const char *const stage[STAGES])
 {
+    int random = report->random && report->random->asked;
+    char text[FACT], statement[STATEMENT], likely[LIKELY], again[AGAIN];
     struct tally all;
 
     report_tally(&all, report, NULL);
-    fprintf(f, "TAP version 14\n1..%zu\n", report->count);
+    fprintf(f, "TAP version 13\n1..%zu\n", report->count + (size_t)random);
     for (size_t k = 0; k < report->count; k++)
-        result(f, k + 1, &report->verdicts[k], stage);
-    fprintf(f, "# %s under %s: %zu passed, %zu failed, %zu skipped; qkvec %s", report_outcome(report),
+        result(f, report, k + 1, &report->verdicts[k], stage);
+    if (random)
+        random_result(f, report, stage);
+    for (int k = 0; k < FACTS; k++)
+        comment(f, report_fact_names[k], report_fact(text, report, k));
+    comment(f, "likely mistake", report_likely(likely, report));
+    if (report_worst(report))
+        comment(f, "again", report_again(again, report, report_worst(report)));
+    fprintf(f, "# %s under %s: %zu passed, %zu failed, %zu skipped; qkvec %s", report_statement(statement, report),
             report->profile->name, all.passed, all.failed, all.skipped, qkvec_version);
     if (report->corpus_version) {
         fputs(", corpus ", f);
@@ -54,5 +87,5 @@ void report_tap(FILE *f, const struct report *report, const char *const stage[ST
     }
     fputs("\n", f);
     if (report_status(report) == 2)    /* or a run of skips would count as a pass */
-        fputs("Bail out! nothing was judged\n", f);
+        fprintf(f, "Bail out! %s\n", report_outcome(report));
 }

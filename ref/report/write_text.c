@@ -6,7 +6,8 @@
 #include "quote.h"
 #include "parts.h"
 
-#define IN_FULL 10    /* failures told in full; the others get a line each */
+#define IN_FULL 10    /* failures told in full; the others are counted, or get a line each */
+#define NAMED 3       /* mistakes told in full; of the others the names */
 
 static const char *const red = "31", *const green = "32", *const yellow = "33", *const bold = "1";
 
@@ -101,12 +102,18 @@ static void judged_stages(FILE *f, const struct verdict *v, const char *const st
     fputs("\n", f);
 }
 
+static const char *outcome_word(const struct verdict *v)
+{
+    static const char *const words[OUTCOMES] = { "PASS", "FAIL", "SKIP", "CRASH", "TIMEOUT", "ERROR", "UNJUDGED" };
+
+    return words[v->outcome];
+}
+
 static void failure(FILE *f, const struct report *report, const struct verdict *v, const char *const stage[STAGES], int in_full)
 {
-    char text[ELEMENT > FINDING ? ELEMENT : FINDING], word[512];
+    char text[ELEMENT > FINDING ? ELEMENT : FINDING], word[512], again[AGAIN];
 
-    colored(f, report, red, v->outcome == OUTCOME_FAIL ? "FAIL" : v->outcome == OUTCOME_CRASH ? "CRASH"
-                          : v->outcome == OUTCOME_TIMEOUT ? "TIMEOUT" : "ERROR");
+    colored(f, report, red, outcome_word(v));
     fputs(" ", f);
     quote_plain(f, v->vector);
     fputs(": ", f);
@@ -123,12 +130,7 @@ static void failure(FILE *f, const struct report *report, const struct verdict *
     judged_stages(f, v, stage);
     item(f, "meets", v->meets && v->meets > v->profile ? v->meets->name : "");
     item(f, "finding", report_finding(text, v));
-    if (!report->rerun[0])
-        return;
-    fprintf(f, "  %-18s %s ", "again", report->rerun);
-    quote_shell(word, sizeof word, v->vector);
-    quote_plain(f, word);
-    fputs("\n", f);
+    item(f, "again", report_again(again, report, v));
 }
 
 static void failures(FILE *f, const struct report *report, const char *const stage[STAGES])
@@ -139,9 +141,17 @@ static void failures(FILE *f, const struct report *report, const char *const sta
         const struct verdict *v = &report->verdicts[k];
         if (v->outcome == OUTCOME_PASS || v->outcome == OUTCOME_SKIP)
             continue;
-        if (failed <= IN_FULL)
+        if (++failed > IN_FULL && !report->all)
+            continue;
+        if (failed <= IN_FULL + 1)
             fputs("\n", f);
-        failure(f, report, v, stage, ++failed <= IN_FULL);
+        failure(f, report, v, stage, failed <= IN_FULL);
+    }
+    if (failed > IN_FULL && !report->all)
+        fprintf(f, "\n%zu more vectors did not pass (--all lists them)\n", failed - IN_FULL);
+    if (report->random && report->random->failed) {
+        fputs("\n", f);
+        failure(f, report, &report->random->verdict, stage, 1);
     }
 }
 
@@ -153,12 +163,12 @@ static void diagnosis(FILE *f, const struct report *report)
 
     if (!d || !d->failed)
         return;
-    fputs("\n", f);
     colored(f, report, bold, d->count ? "likely mistake" : "no listed mistake fits");
     if (d->count > 1)
         fprintf(f, " (one of these %zu: they fit alike)", d->count + d->more);
     fputs("\n", f);
-    for (size_t k = 0; k < d->count; k++) {
+    size_t shown = d->count < NAMED ? d->count : NAMED;
+    for (size_t k = 0; k < shown; k++) {
         const struct mistake *m = &d->mistake[k];
         int at = snprintf(text, sizeof text, "explains %zu of %zu failures", m->explains, m->of);
         if (!isnan(m->error_sigma))
@@ -170,15 +180,48 @@ static void diagnosis(FILE *f, const struct report *report)
         if (m->seen[0])
             fprintf(f, "    seen in %s\n", m->seen);
     }
+    for (size_t k = shown; k < d->count; k++)
+        fprintf(f, "%s%s", k == shown ? "  or " : ", ", d->mistake[k].name);
+    if (d->count > shown)
+        fputs("\n", f);
     if (d->more)
         fprintf(f, "  and %zu more\n", d->more);
 }
 
+/* Skipped vectors by their reason: a reason of one vector beside its name, else its count. */
+static void skips(FILE *f, const struct report *report)
+{
+    int some = 0;
+
+    for (size_t k = 0; k < report->count; k++) {
+        const struct verdict *v = &report->verdicts[k], *u = report->verdicts;
+        size_t alike = 0;
+        if (v->outcome != OUTCOME_SKIP)
+            continue;
+        while (u != v && !(u->outcome == OUTCOME_SKIP && !strcmp(u->reason, v->reason)))
+            u++;
+        if (u != v)    /* counted with an earlier one */
+            continue;
+        for (size_t m = k; m < report->count; m++)
+            alike += report->verdicts[m].outcome == OUTCOME_SKIP && !strcmp(report->verdicts[m].reason, v->reason);
+        fputs(some++ ? "" : "\n", f);
+        if (alike == 1) {
+            colored(f, report, yellow, "skip");
+            fputs(" ", f);
+            quote_plain(f, v->vector);
+        } else {
+            fprintf(f, "%zu ", alike);
+            colored(f, report, yellow, "skipped");
+        }
+        fputs(": ", f);
+        quote_plain(f, v->reason);
+        fputs("\n", f);
+    }
+}
+
 static void note(FILE *f, const struct report *report, const struct verdict *v, const char *before, const char *text)
 {
-    int skipped = v->outcome == OUTCOME_SKIP;
-
-    colored(f, report, skipped ? yellow : bold, skipped ? "skip" : "note");
+    colored(f, report, bold, "note");
     fputs(" ", f);
     quote_plain(f, v->vector);
     fprintf(f, ": %s", before);
@@ -186,18 +229,17 @@ static void note(FILE *f, const struct report *report, const struct verdict *v, 
     fputs("\n", f);
 }
 
-/* Skipped vectors with their reason, and passes that something is to be said about. */
+/* Passes that something is to be said about. */
 static void notes(FILE *f, const struct report *report)
 {
     int some = 0;
 
     for (size_t k = 0; k < report->count; k++) {
         const struct verdict *v = &report->verdicts[k];
-        int passed = v->outcome == OUTCOME_PASS, other = passed && v->policy && v->policy != &policies[POLICY_PYTORCH];
-        if (!other && !(v->reason[0] && (passed || v->outcome == OUTCOME_SKIP)))
+        int other = v->policy && v->policy != &policies[POLICY_PYTORCH];
+        if (v->outcome != OUTCOME_PASS || !(other || v->reason[0]))
             continue;
-        if (!some++)
-            fputs("\n", f);
+        fputs(some++ ? "" : "\n", f);
         if (v->reason[0])
             note(f, report, v, "", v->reason);
         if (other)
@@ -211,12 +253,12 @@ static void certificate(FILE *f, const struct report *report, const char *const 
 {
     static const enum mha_stage results[] = { OUTPUT, HEAD_OUTPUTS, ATTN_WEIGHTS, ATTN_WEIGHTS_MEAN };
     struct tally all;
-    char text[512], worst[32], noise[32];
-    int status = report_status(report), some = 0;
+    char text[FACT], worst[32], noise[32];
+    int some = 0;
 
     report_tally(&all, report, NULL);
     fputs("\n", f);
-    colored(f, report, status ? red : green, report_outcome(report));
+    colored(f, report, bold, "certificate");
     fputs("\n", f);
     item(f, "kernel", report->kernel);
     item(f, "profile", report->profile->name);
@@ -227,7 +269,11 @@ static void certificate(FILE *f, const struct report *report, const char *const 
         snprintf(text, sizeof text, "%s, sha256 %s", report->corpus_version, report->corpus_hash);
         item(f, "corpus", text);
     }
+    for (int k = 0; k < FACTS; k++)
+        item(f, report_fact_names[k], report_fact(text, report, k));
     snprintf(text, sizeof text, "%zu passed, %zu failed, %zu skipped", all.passed, all.failed, all.skipped);
+    if (all.unjudged)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", %zu could not be judged", all.unjudged);
     item(f, "vectors", text);
     if (all.worst_vector) {
         snprintf(text, sizeof text, "%s (%.200s)", in_sigma(worst, all.worst), all.worst_vector);
@@ -248,17 +294,42 @@ static void certificate(FILE *f, const struct report *report, const char *const 
     fputs("\n", f);
 }
 
+/* Where people look: the last lines, twenty at most. */
+static void conclusion(FILE *f, const struct report *report, const char *const stage[STAGES])
+{
+    const struct verdict *worst = report_worst(report);
+    char text[ELEMENT], statement[STATEMENT], again[AGAIN];
+    int status = report_status(report);
+
+    fputs("\n", f);
+    colored(f, report, status ? red : green, report_statement(statement, report));
+    fputs("\n", f);
+    diagnosis(f, report);
+    if (!worst)
+        return;
+    item(f, "worst vector", worst->vector);
+    if (worst->worst.stage < STAGES)
+        item(f, "worst element", report_element(text, worst, stage));
+    else
+        item(f, "reason", worst->reason);
+    item(f, "again", report_again(again, report, worst));
+}
+
 void report_text_failures(FILE *f, const struct report *report, const char *const stage[STAGES])
 {
     failures(f, report, stage);
+    if (report->diagnosis && report->diagnosis->failed)
+        fputs("\n", f);
     diagnosis(f, report);
 }
 
 void report_text(FILE *f, const struct report *report, const char *const stage[STAGES])
 {
     table(f, report);
-    report_text_failures(f, report, stage);
-    notes(f, report);
     capability_text(f, report);
+    skips(f, report);
+    notes(f, report);
+    failures(f, report, stage);
     certificate(f, report, stage);
+    conclusion(f, report, stage);
 }

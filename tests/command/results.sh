@@ -81,7 +81,7 @@ says err "qkvec: no_such_dir: the results' directory cannot be read"
 results "it's here" core/answer
 "$EDIT" "it's here/core/answer.npz" "it's here/core/answer.npz" set output 0 99
 expect 1 check --results "it's here" core
-again=$(grep 'again .*core/answer' out | sed 's/.*again *qkvec/"$QKVEC"/')
+again=$(grep 'again .*core/answer' out | tail -n 1 | sed 's/.*again *qkvec/"$QKVEC"/')
 eval "$again" > again
 status=$?
 same $status 1 "exit status of: $again"

@@ -44,7 +44,17 @@ interrupted)    # Ctrl-C: what has been judged, and 130
         [ $status = 130 ] || fail "wanted exit status 130, found $status"
         grep -q "interrupted: [0-9]* of 2 vectors were judged" "$dir/err" || fail "wanted how many were judged"
         grep -q "program " "$dir/out" || fail "wanted a report"
+        [ "$(tail -n 1 "$dir/out")" = "interrupted, not a verdict" ] || fail "an interrupted run must end in no verdict"
         wait_for gone "$(hostile $kernel)" || fail "a worker was left behind"
+    done
+    for format in json junit tap; do
+        "$QKVEC" check --vectors "$VECTORS" --kernel "$(hostile loops)" --format $format core/answer causal/square > "$dir/out" 2> "$dir/err" &
+        wait_for running "$(hostile loops)" || fail "no worker is running"
+        sleep 1
+        kill -INT $!
+        wait $!
+        grep -q "interrupted, not a verdict" "$dir/out" || fail "$format: wanted: interrupted, not a verdict"
+        grep -qE 'verdict" ?[:v][^ ]*"conformant' "$dir/out" && fail "$format: an interrupted run is called conformant"
     done
     "$QKVEC" fuzz --kernel "$(hostile loops)" --seed 1 --timeout 60 -o "$dir/none.npz" > "$dir/out" 2> "$dir/err" &
     wait_for running "$(hostile loops)" || fail "no worker is running"

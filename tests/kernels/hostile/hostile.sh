@@ -30,7 +30,7 @@ fail() {
     exit 1
 }
 run() {
-    "$QKVEC" check --vectors "$VECTORS" "$@" > "$dir/out" 2> "$dir/err"
+    "$QKVEC" check --vectors "$VECTORS" --all "$@" > "$dir/out" 2> "$dir/err"
     status=$?
 }
 

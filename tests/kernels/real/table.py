@@ -136,7 +136,7 @@ def run(a, patterns):
                 if adapter is not None:
                     out.write_text(json.dumps({"broken": adapter}))
                 continue
-            check = sh([a.qkvec, "check", "--format", "json", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + adapter,
+            check = sh([a.qkvec, "check", "--format", "json", "--random", "0", "--profile", profile, "--timeout", "300", "--vectors", str(ROOT / "vectors")] + adapter,
                        env=variables(a, environment, adapter))
             try:
                 judged = json.loads(check.stdout)
