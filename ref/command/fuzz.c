@@ -22,6 +22,7 @@ static const char help[] =
     "  --count N          the number of cases (default 10000)\n"
     "  --small            only small sizes: at most 3 items, 4 heads, 36 channels of a head,\n"
     "                     35 queries and 69 keys; else one case in ten is larger\n"
+    "  --finite           no NaN and no infinity in arguments\n"
     "  --profile P        float64, float32, tf32, float16 or bfloat16 (default float32)\n"
     "  --format F         text or json (default text)\n"
     "  -o FILE            write the failing case here (default fuzz-SEED-NUMBER.npz)\n\n"
@@ -85,8 +86,8 @@ static int write_failure(char path[512], struct settings *s)
         snprintf(path, 512, "%s", s->out);
     else
         snprintf(path, 512, "fuzz-%llu-%llu.npz", (unsigned long long)f->stream.seed, (unsigned long long)f->number);
-    snprintf(about, sizeof about, "case %llu of qkvec fuzz --seed %llu%s, made smaller; %s: %s%s%s", (unsigned long long)f->number,
-             (unsigned long long)f->stream.seed, f->stream.small ? " --small" : "", outcome_names[f->verdict.outcome], f->verdict.reason,
+    snprintf(about, sizeof about, "case %llu of qkvec fuzz --seed %llu%s%s, made smaller; %s: %s%s%s", (unsigned long long)f->number,
+             (unsigned long long)f->stream.seed, f->stream.small ? " --small" : "", f->stream.finite ? " --finite" : "", outcome_names[f->verdict.outcome], f->verdict.reason,
              f->diagnosis.count ? "; likely mistake: " : "", f->diagnosis.count ? f->diagnosis.mistake[0].name : "");
     if ((wrong = fuzz_write(path, &f->small, about, error)))
         return complain(path, "%s", wrong);
@@ -126,8 +127,9 @@ static void print_json(struct settings *s, const char *path)
 {
     const struct fuzz *f = &s->fuzz;
 
-    printf("{\"seed\": %llu, \"first\": %llu, \"small\": %s, \"profile\": \"%s\", \"cases\": %llu, \"passed\": %llu, \"skipped\": %llu,\n"
-           " \"kinds\": ", (unsigned long long)f->stream.seed, (unsigned long long)f->first, f->stream.small ? "true" : "false", f->profile->name,
+    printf("{\"seed\": %llu, \"first\": %llu, \"small\": %s, \"finite\": %s, \"profile\": \"%s\", \"cases\": %llu, \"passed\": %llu, \"skipped\": %llu,\n"
+           " \"kinds\": ", (unsigned long long)f->stream.seed, (unsigned long long)f->first, f->stream.small ? "true" : "false",
+           f->stream.finite ? "true" : "false", f->profile->name,
            (unsigned long long)f->done, (unsigned long long)f->passed, (unsigned long long)f->skipped);
     fuzz_write_kinds_json(stdout, f);
     printf(",\n \"failure\": ");
@@ -186,7 +188,8 @@ int command_fuzz(int argc, char **argv)
     int words, status;
     const struct option options[] = {
         PLUG_OPTIONS(&s.plug), { "--seed", &s.seed_text, NULL }, { "--first", &s.first_text, NULL }, { "--count", &s.count_text, NULL },
-        { "--small", NULL, &s.fuzz.stream.small }, { "--profile", &s.profile_name, NULL }, { "--format", &s.format, NULL },
+        { "--small", NULL, &s.fuzz.stream.small }, { "--finite", NULL, &s.fuzz.stream.finite },
+        { "--profile", &s.profile_name, NULL }, { "--format", &s.format, NULL },
         { "-o", &s.out, NULL }, { NULL, NULL, NULL },
     };
 

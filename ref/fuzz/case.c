@@ -137,7 +137,7 @@ const char *fuzz_case(struct npz *z, struct fuzz_made *made, const struct fuzz_s
         || (error = put_rows(&p, "query", p.L, p.E)) || (error = put_rows(&p, "key", p.S, p.Ek))
         || (error = put_rows(&p, "value", p.S, p.Ev)) || (error = plan_masks(&p)))
         return error;
-    plan_numbers(&p);
+    plan_numbers(&p, stream->finite);
     p.made->kinds[FUZZ_OPTIONS] |= options_of(&p);
     return NULL;
 }

@@ -28,6 +28,7 @@ const char *fuzz_kind_name(enum fuzz_aspect aspect, size_t k);
 struct fuzz_stream {
     uint64_t seed;
     int small;           /* only small sizes: at most 3 items, 4 heads, 36 channels, 35 queries, 69 keys */
+    int finite;          /* no NaN and no infinity, but for the -infinity of masks */
 };
 
 /* Fill z with a case of a stream, the same on every machine. made: NULL, or

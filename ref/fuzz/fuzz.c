@@ -16,7 +16,7 @@
  * every mistake is computed for every case. */
 static const char *witness(struct npz *z, const struct fuzz *fuzz, size_t k)
 {
-    const struct fuzz_stream small = { fuzz->stream.seed, 1 };
+    const struct fuzz_stream small = { .seed = fuzz->stream.seed, .small = 1, .finite = fuzz->stream.finite };
 
     return k ? fuzz_case(z, NULL, &small, fuzz->number + k - 1) : npz_copy(z, &fuzz->small, NULL);
 }

@@ -215,10 +215,12 @@ const char *plan_numbers_name(size_t k)
     return k < KINDS ? kinds[k].name : NULL;
 }
 
-void plan_numbers(struct plan *p)
+void plan_numbers(struct plan *p, int finite)
 {
     size_t kind = plan_kind(&p->state, &kinds[0].share, sizeof *kinds, KINDS);
 
+    if (finite && (kinds[kind].change == nans || kinds[kind].change == infinities))
+        kind = 0;
     if (kinds[kind].change)
         kinds[kind].change(p);
     p->made->kinds[FUZZ_NUMBERS] = 1u << kind;

@@ -22,13 +22,13 @@ struct plan {
 size_t plan_kind(uint64_t *state, const double *share, size_t size, size_t count);
 
 /* Fill in all sizes, whether there is a batch axis, and its place. */
-void plan_sizes(struct plan *p, int small);
+void plan_sizes(struct plan *p, int only_small);
 
 /* Add attn_mask, key_padding_mask and is_causal. NULL, or an error message. */
 const char *plan_masks(struct plan *p);
 
 /* Change the numbers of a case that has everything else. */
-void plan_numbers(struct plan *p);
+void plan_numbers(struct plan *p, int finite);
 
 /* The names of the kinds, in the order of the bits of struct fuzz_made; NULL after the last. */
 const char *plan_size_name(size_t k);

@@ -49,11 +49,13 @@ for first in "0 1" "1 0" "0 2"; do
 done
 
 run 1 json --seed 1 --format json
-grep -q "\"seed\": 1, \"first\": 0, \"small\": false, \"profile\": \"float32\", \"cases\": $((number + 1))," json || fail "JSON: the seed and the counts are missing"
+grep -q "\"seed\": 1, \"first\": 0, \"small\": false, \"finite\": false, \"profile\": \"float32\", \"cases\": $((number + 1))," json || fail "JSON: the seed and the counts are missing"
 grep -q "\"kinds\": {\"sizes\": {\"small\": [0-9]*, \"wide\": " json || fail "JSON: the kinds of cases are missing"
 grep -q "\"failure\": {\"case\": $number, \"outcome\": \"fail\"" json || fail "JSON: the failure is missing"
 run 0 small --seed 3 --small --count 50
 grep -q "sizes *small 100.0 %$" small || fail "--small: wanted small sizes only"
+run 0 finite --seed 3 --finite --count 100
+grep -q "NaN\|infinity" finite && fail "--finite: wanted neither NaN nor infinity"
 run 2 refused --seed -1
 grep -q -- "--seed: -1 is no whole number; wanted 0 to 18446744073709551615" err || fail "a seed below 0: wanted an error message"
 run 2 refused --format xml

@@ -102,7 +102,7 @@ def example(key, profile, failed):
 
 def random_cases(results_dir):
     lines = ["# Random cases", "", "`qkvec fuzz` with the adapters of the rows that take least time for a case, the program's own process and files included.", "",
-             "| row | version | asked | first case | seconds | cases | skipped | found |", "|---|---|---|---|---|---|---|---|"]
+             "| row | version | asked | seed | seconds | cases | skipped | found |", "|---|---|---|---|---|---|---|---|"]
     for f in sorted((results_dir / "random").glob("*.json")):
         r = json.loads(f.read_text())
         version = ", ".join(f"{k} {v}" for k, v in r["versions"].items())
