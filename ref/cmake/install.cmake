@@ -5,9 +5,37 @@ include(CMakePackageConfigHelpers)
 install(TARGETS qkvec qkvec_kernel EXPORT qkvec)
 install(FILES ref/include/qkvec/kernel.h ref/include/qkvec/qkvec.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/qkvec)
 install(DIRECTORY vectors/ DESTINATION ${CMAKE_INSTALL_DATADIR}/qkvec/vectors)
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ref/command/completion.bash RENAME qkvec
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
+# ---- the pages, and whatever they link to, each where the links find it ----
+
+set(doc ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${doc})
+install(DIRECTORY tests/kernels/examples DESTINATION ${doc}/tests/kernels PATTERN CMakeLists.txt EXCLUDE)
+file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS docs/*.md)
+set(linked README.md vectors/README.md ${pages})
+foreach(page README.md vectors/README.md ${pages})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  get_filename_component(folder ${page} DIRECTORY)
+  file(READ ${page} text)
+  string(REPLACE "](" "@LINK " text "${text}")
+  string(REGEX REPLACE "[][;]" "" text "${text}")    # they mean something in CMake's lists
+  string(REGEX MATCHALL "@LINK [^):# \n]+[)#]" targets "${text}")    # neither a URL nor an anchor
+  foreach(target IN LISTS targets)
+    string(REGEX REPLACE "^@LINK (.*).$" "${PROJECT_SOURCE_DIR}/${folder}/\\1" target "${target}")
+    get_filename_component(target ${target} ABSOLUTE)
+    file(RELATIVE_PATH target ${PROJECT_SOURCE_DIR} ${target})
+    list(APPEND linked ${target})
+  endforeach()
+endforeach()
+list(REMOVE_DUPLICATES linked)
+foreach(file IN LISTS linked)
+  get_filename_component(folder ${file} DIRECTORY)
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${file} AND NOT file MATCHES "^tests/kernels/examples/")
+    install(FILES ${file} DESTINATION ${doc}/${folder})
+  endif()
+endforeach()
 
 # ---- the man page: prose of qkvec.1.in, and what --help says ----
 
@@ -37,7 +65,7 @@ if(TARGET qkvec_static)    # apart, as its users need zlib's development files
 endif()
 # Functions for other projects come along.
 file(GLOB function_files CONFIGURE_DEPENDS ref/cmake/*.cmake)
-list(FILTER function_files EXCLUDE REGEX "/(library|install)\\.cmake$")
+list(FILTER function_files EXCLUDE REGEX "/(library|install|package|package_debian)\\.cmake$")
 install(FILES ${function_files} DESTINATION ${config_dir})
 set(functions "")
 foreach(file IN LISTS function_files)
@@ -69,17 +97,34 @@ install(FILES ${PROJECT_BINARY_DIR}/qkvec.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 # ---- packages ----
 
 set(CPACK_PACKAGE_VENDOR "qkvec authors")
-set(CPACK_PACKAGE_CONTACT "qkvec authors")
+set(CPACK_PACKAGE_CONTACT "qkvec authors <qkvec@example.org>")    # policy wants an address; this one is nobody's
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR TGZ)
 find_program(QKVEC_SHLIBDEPS dpkg-shlibdeps)
 find_program(QKVEC_FILE file)
 mark_as_advanced(QKVEC_SHLIBDEPS QKVEC_FILE)
+set(CPACK_QKVEC_NO_DEB "")    # why cpack makes no .deb; package.cmake says it
 if(QKVEC_SHLIBDEPS AND QKVEC_FILE)
   list(APPEND CPACK_GENERATOR DEB)
+else()
+  set(CPACK_QKVEC_NO_DEB "no .deb is made: it takes dpkg-shlibdeps and file (Debian: dpkg-dev file), then cmake once more")
+  message(STATUS "cpack: ${CPACK_QKVEC_NO_DEB}")
 endif()
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/ref/cmake/package.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/ref/cmake/package_debian.cmake)
+set(CPACK_QKVEC_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+file(WRITE ${PROJECT_BINARY_DIR}/debian/shlibs
+  "libqkvec ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} qkvec (>= ${PROJECT_VERSION})\n")
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/shlibs ${PROJECT_BINARY_DIR}/debian/triggers)
+set(CPACK_PACKAGE_DESCRIPTION
+"Test vectors hold every step of what torch.nn.MultiheadAttention computes, in
+float64, with a bound for each number. The program judges kernels in C, C++,
+Rust, CUDA, Python or any other language by them, says at which step a wrong
+one goes wrong, and names the mistake. A library does the same from within a
+test.")
 include(CPack)

@@ -13,7 +13,8 @@
 #   OPTIONS   more options of "qkvec check": --nondeterministic, --timeout 300
 #   VECTORS   names, categories or globs (default all)
 #
-# The vectors are those that find_package(qkvec) found, or of QKVEC_VECTORS_DIR.
+# The vectors are those of QKVEC_VECTORS_DIR, which find_package(qkvec) sets; if it
+# is not set, of the source tree that add_subdirectory() or FetchContent added.
 
 function(qkvec_add_conformance target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CORE;JOIN" "" "PROFILE;LABELS;OPTIONS;VECTORS")
@@ -37,6 +38,9 @@ function(qkvec_add_conformance target)
   set(check $<TARGET_FILE:qkvec::command> check --kernel $<TARGET_FILE:${target}> ${arg_OPTIONS})
   if(arg_CORE)
     list(APPEND check --core)
+  endif()
+  if(NOT QKVEC_VECTORS_DIR)
+    get_property(QKVEC_VECTORS_DIR GLOBAL PROPERTY QKVEC_VECTORS_DIR)
   endif()
   if(QKVEC_VECTORS_DIR)
     list(APPEND check --vectors ${QKVEC_VECTORS_DIR})
@@ -67,11 +71,7 @@ endfunction()
 
 # The vectors' names, by index.json: what is not in it is not judged either.
 function(_qkvec_names result)
-  set(dir ${QKVEC_VECTORS_DIR})
-  if(NOT dir)
-    set(dir ${qkvec_VECTORS})
-  endif()
-  set(index ${dir}/index.json)
+  set(index ${QKVEC_VECTORS_DIR}/index.json)
   if(NOT EXISTS ${index})
     message(FATAL_ERROR "qkvec_add_conformance: there is no ${index}; set QKVEC_VECTORS_DIR to the directory of the vectors")
   endif()

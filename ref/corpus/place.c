@@ -73,5 +73,7 @@ char *place_vectors(void)
         return strdup(dir);
     if ((path = found_by_library()) || (path = found_by_program()))
         return path;
+    if (access(QKVEC_INSTALLED_VECTORS INDEX, R_OK) && !access(QKVEC_PACKAGED_VECTORS INDEX, R_OK))
+        return strdup(QKVEC_PACKAGED_VECTORS);    /* a program that is linked with the static library of a package */
     return strdup(QKVEC_INSTALLED_VECTORS);
 }

@@ -49,9 +49,16 @@ static int settle(pid_t parent, size_t memory)
 
 static call_kernel *load(struct protocol_started *started, const char *library, enum scope scope)
 {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *symbol;
+    char beside[4096];
     call_kernel *kernel = NULL;
+    void *symbol;
 
+    /* dlopen() looks for a name without a slash in the system's folders only. */
+    if (!strchr(library, '/') && !access(library, F_OK) && strlen(library) + 3 <= sizeof beside) {
+        snprintf(beside, sizeof beside, "./%s", library);
+        library = beside;
+    }
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(started->error, sizeof started->error, "cannot be loaded: %s", dlerror());
     } else if ((symbol = dlsym(handle, symbols[scope]))) {

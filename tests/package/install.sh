@@ -7,6 +7,7 @@ rm -rf "$PREFIX"
 for file in bin/qkvec include/qkvec/kernel.h include/qkvec/qkvec.h "$LIBDIR/libqkvec.so" \
             "$LIBDIR/pkgconfig/qkvec.pc" "$LIBDIR/cmake/qkvec/qkvec-config.cmake" \
             share/man/man1/qkvec.1 share/bash-completion/completions/qkvec \
+            share/doc/qkvec/docs/porting.md share/doc/qkvec/tests/kernels/examples/plain.c \
             share/qkvec/vectors/index.json share/qkvec/vectors/core/answer.npz share/qkvec/vectors/README.md; do
     [ -s "$PREFIX/$file" ] || fail "$file is not installed"
 done
@@ -17,3 +18,6 @@ grep -q '^core/answer	' list || fail "the installed program does not find its ve
 # nothing in it knows where it was built
 grep -rlF -e "$SOURCE" -e "$BUILD" "$PREFIX" > found || true
 [ ! -s found ] || fail "paths of the build in: $(cat found)"
+
+# the pages' links lead somewhere
+"$LINKS" "$PREFIX/share/doc/qkvec" > found || { cat found; fail "dead links in the installed pages"; }
