@@ -97,19 +97,6 @@ static const char *put_configuration(struct plan *p)
     return error;
 }
 
-size_t plan_kind(uint64_t *state, const double *share, size_t size, size_t count)
-{
-    double x = draw_uniform(state);
-
-    FOR(k, count) {
-        double of_all = *(const double *)(const void *)((const char *)share + k * size);
-        if (x < of_all)
-            return k;
-        x -= of_all;
-    }
-    return 0;    /* the shares add up to less than 1 by rounding */
-}
-
 static unsigned options_of(const struct plan *p)
 {
     const struct npz *z = p->z;
