@@ -44,6 +44,10 @@ const char *fuzz_cut(struct npz *out, const struct npz *z, char axis, size_t fir
  * NULL; or a sentence, as where there are more queries. */
 const char *fuzz_narrow(struct npz *out, const struct npz *z);
 
+/* Does attn_mask close the keys behind the diagonal and nothing else? Only then
+ * may is_causal be 1: a kernel may go by it and leave the mask unread. */
+int fuzz_is_causal(const struct npz *z);
+
 /* How many indices an axis has; 0 for K and V where they are not free. */
 size_t fuzz_extent(const struct npz *z, char axis);
 

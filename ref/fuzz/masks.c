@@ -238,8 +238,7 @@ static const char *put_padding(struct plan *p, const struct kind *kind)
                       : put_mask(p, "key_padding_mask", 1, (size_t[]){ p->S }, &m, kind);
 }
 
-/* Is a mask of yes and no the causal one? is_causal says so of no other. */
-static int is_causal(const struct npz *z)
+int fuzz_is_causal(const struct npz *z)
 {
     const struct npz_array *a = npz_get(z, "attn_mask");
 
@@ -267,7 +266,7 @@ const char *plan_masks(struct plan *p)
         return error;
     p->made->kinds[FUZZ_ATTN_MASK] = 1u << attn;
     p->made->kinds[FUZZ_PADDING] = 1u << padding;
-    int flag = kinds[attn].fill == causal && is_causal(p->z) && draw_chance(&p->state, 0.8);
+    int flag = kinds[attn].fill == causal && fuzz_is_causal(p->z) && draw_chance(&p->state, 0.8);
     struct npz_array *a = npz_add(p->z, "is_causal", NPZ_I8, 0, NULL);
     if (!a)
         return p->z->error;

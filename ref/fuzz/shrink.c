@@ -35,12 +35,23 @@ static double price(const struct shrink *s, const struct npz *z)
          + (s->verdict->outcome == OUTCOME_TIMEOUT ? OF_TIMEOUT : OF_ANY_CASE);
 }
 
+static int set(struct npz *z, const char *name, double x)
+{
+    FOR(k, z->count) if (!strcmp(z->arrays[k].name, name) && npz_value(&z->arrays[k], 0) != x) {
+        npz_set(&z->arrays[k], 0, x);
+        return 1;
+    }
+    return 0;
+}
+
 /* Go on with the smaller case if its verdict is of the same kind. Returns
  * whether it is; smaller is used up. */
 static int accept_smaller(struct shrink *s, struct npz *smaller)
 {
     struct verdict verdict;
 
+    if (!fuzz_is_causal(smaller))
+        set(smaller, "is_causal", 0);
     s->budget -= price(s, smaller);
     if (!is_over(s))
         s->error = fuzz_judge(&verdict, NULL, s->fuzz, smaller);
@@ -52,15 +63,6 @@ static int accept_smaller(struct shrink *s, struct npz *smaller)
     *s->z = *smaller;
     *s->verdict = verdict;
     return 1;
-}
-
-static int set(struct npz *z, const char *name, double x)
-{
-    FOR(k, z->count) if (!strcmp(z->arrays[k].name, name) && npz_value(&z->arrays[k], 0) != x) {
-        npz_set(&z->arrays[k], 0, x);
-        return 1;
-    }
-    return 0;
 }
 
 /* Leave out an option: its members are removed, its flag is 0. */
