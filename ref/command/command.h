@@ -7,10 +7,9 @@
 #include <stdint.h>
 
 #include "../corpus/corpus.h"
+#include "../report/status.h"
 #include "../store/text.h"
 #include "../corpus/vector.h"
-
-enum { CONFORMANT = 0, NOT_CONFORMANT = 1, NOT_JUDGED = 2 };    /* exit status */
 
 /* Each gets the arguments after its own name. */
 int command_check(int argc, char **argv);

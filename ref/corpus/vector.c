@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../recipe/policy.h"
+#include "../store/same.h"
 #include "member.h"
 #include "vector_check.h"
 
@@ -92,7 +93,7 @@ int vector_round(struct vector *v, double (*round)(const void *context, double x
 
     for (size_t i = 0; i < v->count; i++) {
         double x = v->numbers[i], y = round(context, x);
-        if (y != x && !(isnan(x) && isnan(y)))
+        if (!same_number(x, y))
             changed |= isfinite(x) && !isfinite(y) ? 1 | 2 : 1;
         v->numbers[i] = y;
     }

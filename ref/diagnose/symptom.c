@@ -4,6 +4,7 @@
  */
 #include "symptom.h"
 #include "../judge/axes.h"
+#include "../store/same.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ const char *const symptom_names[SYMPTOMS] = {
 static int fits(const struct exhibit *x, double got, double expected, double sigma)
 {
     if (isnan(got) || isnan(expected))
-        return isnan(got) && isnan(expected);
+        return same_number(got, expected);
     if (isinf(got) || isinf(expected))
         return got == expected;
     return fabs(got - expected) <= ENVELOPE_SIGMAS * sigma + x->profile->floor;

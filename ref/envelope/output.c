@@ -13,7 +13,8 @@
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
-/* One row of one head; (E) each. */
+/* One row of one head; (E) each. Nine parameters because restrict,
+ * which lets the compiler vectorise the loop, works on parameters only. */
 TWO_SPEEDS
 static void add_head(double *restrict normal2, double *restrict normal1, double *restrict moved2, double *restrict moved1,
                      const double *restrict mean, const double *restrict together, const double *restrict apart, double sigma_l, size_t E)

@@ -13,6 +13,7 @@ struct matrix columns(const struct array *w_t, size_t first, size_t n)
     return (struct matrix){ w_t->v + first, w_t->shape[0], n, w_t->shape[1] };
 }
 
+/* Nine parameters because a projection has that many: result, operands, their sizes, bias, room. */
 void project_loses(double *V, size_t wide, const struct units *u, const double *x, size_t rows,
                    const struct matrix *w, const double *bias, int stored, double *strip)
 {

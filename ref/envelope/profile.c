@@ -29,7 +29,8 @@ const struct profile *profile_named(const char *name)
     return NULL;
 }
 
-/* Half to even, by rint() of a multiple of the last place. */
+/* Round to bfloat16, float16 or float32: half to even, by rint() of a multiple of
+ * the last place. (store/element.c converts float16 files; none holds bfloat16.) */
 double profile_round(const struct profile *p, double x)
 {
     if (p == &profiles[PROFILE_FLOAT64] || !isfinite(x) || x == 0)

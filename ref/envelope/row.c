@@ -43,7 +43,8 @@ int shows_errors(const struct units *u, const struct profile *p, const double *x
     return p->smallest > 0 && !all_alike(u, x, count);
 }
 
-/* One channel's share, (Sx) each. */
+/* One channel's share, (Sx) each. Sixteen parameters because restrict, which
+ * lets the compiler vectorise the loop, works on parameters only. */
 static inline void score_channel(double *restrict from_q, double *restrict from_k, double *restrict from_both,
                                  double *restrict q_together, double *restrict q_turned, double *restrict k_together, double *restrict k_turned,
                                  const double *restrict k, const double *restrict Vk, const double *restrict together, const double *restrict turned,
@@ -151,7 +152,8 @@ static void softmax_common(struct row *r, const struct units *u, const struct pr
     }
 }
 
-/* One key's share, (D) each. */
+/* One key's share, (D) each. Thirteen parameters because restrict, which
+ * lets the compiler vectorise the loop, works on parameters only. */
 static inline void mix_key(double *restrict apart, double *restrict Vc, double *restrict scale, double *restrict scale_sc,
                            const double *restrict v, const double *restrict Vv, const double *restrict c, size_t D,
                            double p2, double moved, double weights, double ms, double sc)

@@ -111,7 +111,8 @@ static inline double rounding(double count, double y, double b, double terms2, d
 }
 
 /* terms2: the squares of the terms; partial2, partial: squares and sizes of the
- * partial sums; size: sizes of the terms. */
+ * partial sums; size: sizes of the terms. Nine parameters because restrict, which
+ * lets the compiler vectorise the loop, works on parameters only. */
 TWO_SPEEDS
 static void strip_sum_fast(double V[restrict STRIP], double y[restrict STRIP], const struct units *u, const double *a, const double *strip, size_t stride, size_t C,
                            const double b[restrict STRIP], int biased)

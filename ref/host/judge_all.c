@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/same.h"
+
 struct shared {
     struct host_run *run;
     pthread_mutex_t lock;
@@ -29,11 +31,6 @@ struct job {
 
 /* ---- twice the same? ---- */
 
-static int same_number(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof a);
-}
-
 static int differs(char text[200], const struct array first[STAGES], const struct array second[STAGES])
 {
     for (int s = 0; s < STAGES; s++) {
@@ -43,7 +40,7 @@ static int differs(char text[200], const struct array first[STAGES], const struc
             return 1;
         }
         for (size_t m = 0; a->v && m < a->size && m < b->size; m++)
-            if (!same_number((double)a->v[m], (double)b->v[m])) {
+            if (!same_bits((double)a->v[m], (double)b->v[m])) {
                 snprintf(text, 200, "%s, element %zu of %zu: %.9g, then %.9g", a->name, m, a->size, (double)a->v[m], (double)b->v[m]);
                 return 1;
             }

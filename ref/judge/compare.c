@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/same.h"
+
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
 /* "(3, 4, 10)" */
@@ -66,7 +68,7 @@ static void locate(struct element *e, enum mha_stage stage, const struct array *
 /* NaN is a class, and so is each infinity: a number never matches one. */
 static double error_sigmas(double got, double expected, double sigma, const struct profile *p)
 {
-    if (got == expected || (isnan(got) && isnan(expected)))
+    if (same_number(got, expected))
         return 0;
     if (isfinite(got) && isfinite(expected))
         return fabs(got - expected) / (sigma + p->floor / ENVELOPE_SIGMAS);

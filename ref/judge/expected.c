@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/same.h"
+
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
 int expected_round(struct vector *v, const struct profile *p)
@@ -46,7 +48,7 @@ static int differs(const struct answer *a, const struct answer *b)
 {
     FOR(k, STAGES) if (a->stage[k].v) FOR(m, a->stage[k].size) {
         double x = a->stage[k].v[m], y = b->stage[k].v[m];
-        if (x != y && !(isnan(x) && isnan(y)))
+        if (!same_number(x, y))
             return 1;
     }
     return 0;

@@ -15,10 +15,10 @@ int report_status(const struct report *report)
 
     report_tally(&all, report, NULL);
     if (report->interrupted)
-        return 2;
+        return NOT_JUDGED;
     if (all.failed || (r && r->failed))
-        return 1;
-    return all.unjudged || !all.finite ? 2 : 0;
+        return NOT_CONFORMANT;
+    return all.unjudged || !all.finite ? NOT_JUDGED : CONFORMANT;
 }
 
 const char *report_outcome(const struct report *report)
@@ -27,7 +27,7 @@ const char *report_outcome(const struct report *report)
     struct tally all;
     int status = report_status(report);
 
-    if (status < 2)
+    if (status != NOT_JUDGED)
         return words[status];
     if (report->interrupted)
         return "interrupted, not a verdict";
@@ -41,7 +41,7 @@ const char *report_statement(char text[STATEMENT], const struct report *report)
 
     report_tally(&all, report, NULL);
     size_t claimable = all.vectors - all.not_applicable;
-    if (report_status(report) == 0 && 2 * all.passed < claimable)
+    if (report_status(report) == CONFORMANT && 2 * all.passed < claimable)
         snprintf(text, STATEMENT, "conformant in what it claims: %zu of %zu vectors", all.passed, claimable);
     else
         snprintf(text, STATEMENT, "%s", report_outcome(report));

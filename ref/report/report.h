@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "../diagnose/diagnose.h"
+#include "status.h"
 
 enum report_format { REPORT_TEXT, REPORT_TAP, REPORT_JUNIT, REPORT_JSON, REPORT_FORMATS };
 extern const char *const report_formats[REPORT_FORMATS];    /* "text" "tap" "junit" "json" */

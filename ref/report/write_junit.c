@@ -88,7 +88,7 @@ void report_junit(FILE *f, const struct report *report, const char *const stage[
 {
     char statement[STATEMENT], text[FACT], likely[LIKELY], again[AGAIN];
     struct tally all;
-    size_t errors = 0, failures = 0, nothing = report_status(report) == 2;
+    size_t errors = 0, failures = 0, nothing = report_status(report) == NOT_JUDGED;
 
     report_tally(&all, report, NULL);
     for (size_t k = 0; k < report->count; k++)

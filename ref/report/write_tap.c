@@ -86,6 +86,6 @@ void report_tap(FILE *f, const struct report *report, const char *const stage[ST
         fprintf(f, " %s", report->corpus_hash);
     }
     fputs("\n", f);
-    if (report_status(report) == 2)    /* or a run of skips would count as a pass */
+    if (report_status(report) == NOT_JUDGED)    /* or a run of skips would count as a pass */
         fprintf(f, "Bail out! %s\n", report_outcome(report));
 }
