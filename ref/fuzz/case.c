@@ -43,7 +43,7 @@ static const char *put(struct plan *p, const char *name, int ndim, size_t n0, si
     else if (odd < 0.04)
         m.scale *= 0x1p-30, m.grid = 0;
     else if (odd < 0.06)
-        m.constant = 1;
+        m.constant = EQUAL_ROWS || p->made->kinds[FUZZ_SIZES] == 1;    /* small sizes */
     else if (odd < 0.08)
         m.outlier = 1;
     else if (odd < 0.10)

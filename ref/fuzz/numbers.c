@@ -197,7 +197,7 @@ static void infinities(struct plan *p)
 
 /* ---- the table ---- */
 
-#define REPEATED 0    /* 0.04 when the envelope knows that equal rows err alike */
+#define REPEATED (0.04 * EQUAL_ROWS)
 
 static const struct kind { const char *name; double share; void (*change)(struct plan *p); } kinds[] = {
     { "normal", 0.83 - REPEATED, NULL },

@@ -9,6 +9,10 @@
 #include "case.h"
 #include "draw.h"
 
+/* 1 when the envelope knows that equal rows err alike: then rows that occur
+ * many times are drawn, repeated or of a constant array, at all sizes. */
+#define EQUAL_ROWS 0
+
 struct plan {
     uint64_t state;                           /* of the random numbers */
     size_t N, L, S, H, D, E, Ek, Ev;          /* E = H*D; Ek is kdim, Ev is vdim */
