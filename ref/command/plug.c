@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* POSIX: Ctrl-C. */
-#define _POSIX_C_SOURCE 200809L
+/* Linux: prctl(); all else is POSIX: Ctrl-C. */
+#define _GNU_SOURCE
 #include "plug.h"
 
 #include <math.h>
@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "../host/orphans.h"
 
 #define TIMEOUT 60.0    /* seconds */
 #define JOBS 256
@@ -85,6 +90,10 @@ int plug_open(struct plug *p)
     action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
     if (p->kernel || p->command) {
+#ifdef __linux__
+        prctl(PR_SET_DUMPABLE, 0);    /* a kernel of the same user may not trace this process */
+#endif
+        orphans_adopt();
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
     }

@@ -48,7 +48,7 @@ static void hear(struct child_output *c)
         fputs(enough, stderr);
 }
 
-enum awaited process_await(int fd, struct child_output *child_output, double deadline, int (*stopped)(const void *), const void *context)
+enum awaited process_await(int fd, pid_t child, struct child_output *child_output, double deadline, int (*stopped)(const void *), const void *context)
 {
     struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 
@@ -60,7 +60,12 @@ enum awaited process_await(int fd, struct child_output *child_output, double dea
             return AWAITED_TIMEOUT;
         p[1].fd = child_output ? child_output->fd : -1;
         p[0].revents = p[1].revents = 0;
-        if (poll(p, 2, left < TICK ? (int)left + 1 : TICK) <= 0)
+        int ready = poll(p, 2, left < TICK ? (int)left + 1 : TICK);
+        if (ready < 0 && errno != EINTR && errno != EAGAIN)
+            return AWAITED_FAILED;
+        if (ready == 0 && process_has_ended(child))    /* it may have written before it ended */
+            return poll(p, 1, 0) > 0 ? AWAITED : AWAITED_END;
+        if (ready <= 0)
             continue;
         if (p[1].revents)
             hear(child_output);
@@ -71,18 +76,20 @@ enum awaited process_await(int fd, struct child_output *child_output, double dea
     }
 }
 
-enum awaited process_await_all(int fd, void *data, size_t bytes, struct child_output *child_output, double deadline,
+enum awaited process_await_all(int fd, pid_t child, void *data, size_t bytes, struct child_output *child_output, double deadline,
                                int (*stopped)(const void *), const void *context)
 {
     char *to = data;
 
     while (bytes) {
-        enum awaited awaited = process_await(fd, child_output, deadline, stopped, context);
+        enum awaited awaited = process_await(fd, child, child_output, deadline, stopped, context);
         if (awaited != AWAITED)
             return awaited;
         ssize_t got = read(fd, to, bytes);
         if (not_yet(got))
             continue;
+        if (got < 0 && errno != ECONNRESET)
+            return AWAITED_FAILED;
         if (got <= 0)
             return AWAITED_END;
         to += got;

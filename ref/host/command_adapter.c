@@ -4,6 +4,7 @@
  * answers "ok", "skip REASON" or "fail REASON" in one.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct command_adapter {
     int ever;                   /* any case was answered */
 };
 
-static const char *write_input(const char *path, const struct vector *v, const struct profile *p)
+static const char *write_input(const char *path, const struct vector *v, const struct profile *p, char error[600])
 {
     enum npz_type type = p == &profiles[PROFILE_FLOAT64] ? NPZ_F8 : p == &profiles[PROFILE_FLOAT16] ? NPZ_F2 : NPZ_F4;
     struct npz z = { 0 };
@@ -36,8 +37,10 @@ static const char *write_input(const char *path, const struct vector *v, const s
         wrong = vector_put_text(&z, "dtype", p == &profiles[PROFILE_TF32] ? "float32" : p->name);
     if (!wrong)
         wrong = npz_write(&z, path);
+    if (wrong)
+        snprintf(error, 600, "the case cannot be written to its file: %.500s", wrong);
     npz_free(&z);
-    return wrong ? "the case cannot be written to its file" : NULL;
+    return wrong ? error : NULL;
 }
 
 static void judge_line(struct command_adapter *d, struct result *result, const char *out, const struct vector *v)
@@ -83,11 +86,13 @@ static int hear(struct command_adapter *d, struct result *result, const char *ou
         }
         return 1;
     }
-    int status = program_end(&d->program);
+    int why = errno, status = program_end(&d->program);
     if (heard == HEARD_NOTHING) {
         host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds (is standard output flushed after each line?)", host->timeout);
     } else if (heard == HEARD_STOP) {
-        host_say(result, OUTCOME_ERROR, "interrupted");
+        host_say(result, OUTCOME_UNJUDGED, "interrupted");
+    } else if (heard == HEARD_FAILED) {
+        host_say(result, OUTCOME_UNJUDGED, "the command's answer cannot be awaited: %s", strerror(why));
     } else if (heard == HEARD_TOO_LONG) {
         host_say(result, OUTCOME_ERROR, "answered a line of more than %d bytes; wanted ok, skip REASON or fail REASON", PROGRAM_LINE);
     } else if (d->answered && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -115,14 +120,19 @@ static int converse(struct command_adapter *d, struct result *result, const stru
         snprintf(in, sizeof in, "%s/in-%zu.npz", d->program.dir, d->cases);
         snprintf(out, sizeof out, "%s/out-%zu.npz", d->program.dir, d->cases);
         snprintf(line, sizeof line, "%s\t%s\n", in, out);
-        wrong = write_input(in, v, p);
+        wrong = write_input(in, v, p, error);
     }
     if (wrong) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        host_say(result, OUTCOME_UNJUDGED, "%s", wrong);
         return 1;
     }
-    program_tell(&d->program, line);    /* if it is dead, the next read tells */
-    int done = hear(d, result, out, v);
+    int failed = program_tell(&d->program, line), done = 1;
+    if (failed) {
+        host_say(result, OUTCOME_UNJUDGED, "the case cannot be sent to the command: %s", strerror(failed));
+        program_end(&d->program);
+    } else {
+        done = hear(d, result, out, v);
+    }
     unlink(in);
     unlink(out);
     return done;

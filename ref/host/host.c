@@ -75,8 +75,6 @@ static void tell_end(struct result *result, int status, int killed, int deaf)
         host_say(result, OUTCOME_CRASH, "the kernel closed descriptors that are not its own");
     else if (!WIFSIGNALED(status))
         host_say(result, OUTCOME_CRASH, "the kernel ended the process: %s", fate);
-    else if (WTERMSIG(status) == SIGKILL)
-        host_say(result, OUTCOME_CRASH, "%s: perhaps the system was out of memory", fate);
     else
         host_say(result, OUTCOME_CRASH, "%s", fate);
 }

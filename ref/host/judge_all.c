@@ -64,6 +64,8 @@ static void join(struct verdict *verdict, const struct array first[STAGES], cons
     static const char in_second[] = "in the second round (reverse order, other alignment): ";
     char where[200], text[400];
 
+    if (again->outcome == OUTCOME_UNJUDGED && verdict->outcome == OUTCOME_FAIL)
+        return;    /* the first round is proof enough */
     if (again->outcome != OUTCOME_PASS && again->outcome != OUTCOME_FAIL && again->outcome != OUTCOME_SKIP) {
         *verdict = *again;
         prefix(verdict, in_second);

@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,15 @@
 #include "process.h"
 #include "protocol.h"
 
+/* How a worker ended in a case. */
+enum ending {
+    ENDED_NOT,           /* it lives, or this process has ended it: there is a result */
+    ENDED_BY_KERNEL,     /* a signal, an exit: there is a result */
+    ENDED_UNPREPARED,    /* it could not map the arrays */
+    ENDED_BY_SIGKILL,    /* by whomever */
+    ENDED_BY_SYSTEM,     /* SIGKILL, and the control group counts one more process that was killed for its memory */
+};
+
 struct library_adapter {
     struct host_adapter base;
     const char *library;
@@ -30,6 +40,7 @@ struct library_adapter {
     struct child_output child_output;
     size_t page, ring_slot_in, ring_slot_out;  /* bytes of a ring slot's blocks */
     size_t cases;
+    long memory_kills;              /* process_memory_kills() so far */
     char *in;                       /* the ring slots' inputs, mapped */
     struct call_slot used[RING_SLOTS][CALL_INPUTS];    /* by the last small case of the ring slot */
     uint64_t sum;                   /* of a small case's inputs, as they were written */
@@ -57,7 +68,7 @@ static void drop(int *fd)
     *fd = -1;
 }
 
-/* The files are done anew for the next worker: who knows what this one did to them. */
+/* The next worker gets its files anew: this one may have corrupted them. */
 static void part(struct library_adapter *d)
 {
     d->pid = 0;
@@ -88,19 +99,22 @@ static enum awaited hear(struct library_adapter *d, void *data, size_t bytes)
 {
     const struct host *host = d->base.host;
 
-    return process_await_all(d->socket, data, bytes, &d->child_output, process_clock() + host->timeout, stopped, host);
+    return process_await_all(d->socket, d->pid, data, bytes, &d->child_output, process_clock() + host->timeout, stopped, host);
 }
 
 static const char *launch(struct library_adapter *d, char error[600])
 {
     char parent[32], scope[16], memory[32];
     char *argv[] = { (char *)"qkvec", (char *)"host-worker", parent, scope, memory, (char *)d->library, NULL };
-    int pair[2], out[2], null = process_lift(open("/dev/null", O_RDWR | O_CLOEXEC)), failed;
+    int pair[2] = { -1, -1 }, out[2] = { -1, -1 }, null = process_lift(open("/dev/null", O_RDWR | O_CLOEXEC)), failed = null < 0 ? errno : 0;
 
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     snprintf(scope, sizeof scope, "%d", d->scope == SCOPE_CORE);
     snprintf(memory, sizeof memory, "%zu", d->base.host->memory);
-    if ((failed = process_socket(pair)) || (failed = process_pipe(out))) {
+    if (failed || (failed = process_socket(pair)) || (failed = process_pipe(out))) {
+        for (int k = 0; k < 2; k++)
+            drop(&pair[k]);
+        drop(&null);
         snprintf(error, 600, "a worker cannot be started: %s", strerror(failed));
         return error;
     }
@@ -122,6 +136,15 @@ static const char *launch(struct library_adapter *d, char error[600])
     return NULL;
 }
 
+/* What a library makes the loader say reaches a terminal: no control characters. */
+static void escape(char text[600])
+{
+    size_t length = strlen(text), at = 0;
+
+    while ((at += text_good((const unsigned char *)text + at, length - at)) < length)
+        text[at] = '?';
+}
+
 static const char *start(struct library_adapter *d, char error[600])
 {
     struct protocol_started started = { 0 };
@@ -135,6 +158,7 @@ static const char *start(struct library_adapter *d, char error[600])
         if (started.ok)
             return NULL;
         snprintf(error, 600, "%.500s", started.error);
+        escape(error);
         break;
     case AWAITED_END:
         if (ended(d, &status))
@@ -147,6 +171,9 @@ static const char *start(struct library_adapter *d, char error[600])
         break;
     case AWAITED_STOP:
         snprintf(error, 600, "interrupted");
+        break;
+    case AWAITED_FAILED:
+        snprintf(error, 600, "a worker cannot be awaited: %s", strerror(errno));
         break;
     case AWAITED_TOO_MUCH:
         snprintf(error, 600, "cannot be loaded: it printed without end while it loaded");
@@ -225,12 +252,15 @@ static int take(int fd, void *to, size_t bytes, size_t from)
     return 1;
 }
 
-/* -1, 0, 1: the file is shorter than that, as long, longer. */
-static int length(int fd, size_t bytes)
+/* *sign is -1, 0 or 1 if the file is shorter than that, as long, or longer. Returns 0, or -1 and errno. */
+static int length(int *sign, int fd, size_t bytes)
 {
     struct stat st;
 
-    return fstat(fd, &st) ? -1 : (st.st_size > (off_t)bytes) - (st.st_size < (off_t)bytes);
+    if (fstat(fd, &st))
+        return -1;
+    *sign = (st.st_size > (off_t)bytes) - (st.st_size < (off_t)bytes);
+    return 0;
 }
 
 /* What a kernel does to the memory that it gets would show in later cases only.
@@ -248,57 +278,86 @@ static const char *tampered(const struct library_adapter *d, const struct protoc
     return NULL;
 }
 
-/* The block of the outputs, or NULL and a sentence: the worker has done harm. */
-static const char *fetch(struct library_adapter *d, const struct protocol_request *request, const struct protocol_reply *reply, const char **wrong)
+/* Read the outputs' block. Returns NULL with *result filled in if that fails. */
+static const char *read_outputs(struct library_adapter *d, struct result *result, const struct protocol_request *request)
 {
     const struct call_plan *plan = &request->plan;
     size_t in = RING_SLOTS * d->ring_slot_in + (plan->small ? 0 : plan->in_bytes);
     size_t out = d->page + RING_SLOTS * d->ring_slot_out + (plan->small ? 0 : plan->out_bytes);
     char *block = make_room(d, plan->out_bytes);
+    int inputs, outputs, taken = 1;
 
-    if (!block)
-        *wrong = "not enough memory for the results";
-    else if (length(d->inputs[0], in) < 0)    /* where the system lets it */
-        *wrong = "the kernel did away with the memory of its inputs";
-    else if (length(d->outputs[0], out) || !take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->ring_slot_out)))
-        *wrong = "the kernel did away with the memory of its outputs";
+    errno = 0;
+    if (!block) {
+        host_say(result, OUTCOME_UNJUDGED, "not enough memory for the results");
+        return NULL;
+    }
+    if (length(&inputs, d->inputs[0], in) || length(&outputs, d->outputs[0], out)
+        || (!outputs && !(taken = take(d->outputs[0], block, plan->out_bytes, d->page + in_file(request, d->ring_slot_out))) && errno)) {
+        host_say(result, OUTCOME_UNJUDGED, "the results cannot be read from memory: %s", strerror(errno));
+        return NULL;
+    }
+    if (inputs < 0)    /* where the system lets it */
+        host_say(result, OUTCOME_ERROR, "the kernel truncated its input memory");
+    else if (outputs || !taken)
+        host_say(result, OUTCOME_ERROR, "the kernel changed the size of its output memory");
     else
-        *wrong = tampered(d, request, reply, block);
-    return *wrong ? NULL : block;
+        return block;
+    return NULL;
 }
 
-static void returned(struct library_adapter *d, struct result *result, const struct protocol_request *request, const struct protocol_reply *reply)
+/* A reply to another request than the last one. */
+static int is_unexpected(struct result *result, const struct protocol_request *request, const struct protocol_reply *reply)
+{
+    if (reply->number == request->number)
+        return 0;
+    host_say(result, OUTCOME_ERROR, "unexpected reply: %s",
+             reply->number && reply->number < request->number ? "in an earlier case the kernel returned twice (in a process that it forked?)"
+                                                              : "the kernel wrote to a descriptor that is not its own");
+    return 1;
+}
+
+/* What the kernel returned, and whether it kept to its arrays. Returns 0 if the worker has to go. */
+static int inspect(struct result *result, const struct protocol_request *request, const struct protocol_reply *reply, const char *out)
 {
     const struct call_plan *plan = &request->plan;
-    const char *out, *wrong;
+    const char *wrong;
     char sentence[256];
 
-    if (reply->number != request->number) {
-        host_say(result, OUTCOME_ERROR, "answered a case that was not asked: %s",
-                 reply->number && reply->number < request->number ? "in an earlier one the kernel returned twice (in a process that it forked?)"
-                                                                  : "the kernel wrote to a descriptor that is not its own");
-        end(d);
-        return;
-    }
-    if (reply->failed) {
-        host_say(result, OUTCOME_ERROR, "the worker cannot map the arrays: %s", strerror(reply->failed));
-        return;
-    }
-    if (!(out = fetch(d, request, reply, &wrong))) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
-        end(d);
-        return;
-    }
     call_outcome(result, reply->returned, reply->reason);
     call_inspect(sentence, out, plan, request->pass, result->outcome == OUTCOME_PASS ? reply->written : 0);
     if (sentence[0]) {
         host_say(result, OUTCOME_FAIL, "%s", sentence);
     } else if (call_strayed(out, plan)) {
         host_say(result, OUTCOME_FAIL, "wrote to pages between the outputs, which it had opened");
-        end(d);
+        return 0;
     } else if (result->outcome == OUTCOME_PASS && (wrong = call_read(result->got, out, plan, reply->written))) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
+        host_say(result, OUTCOME_UNJUDGED, "%s", wrong);
     }
+    return 1;
+}
+
+static enum ending returned(struct library_adapter *d, struct result *result, const struct protocol_request *request, const struct protocol_reply *reply)
+{
+    const char *out, *wrong;
+    int sound = !is_unexpected(result, request, reply);
+
+    if (sound && reply->failed) {    /* perhaps a limit that the kernel set in an earlier case */
+        host_say(result, OUTCOME_UNJUDGED, "the worker cannot map the arrays: %s", strerror(reply->failed));
+        end(d);
+        return ENDED_UNPREPARED;
+    }
+    if (sound && (sound = (out = read_outputs(d, result, request)) != NULL)) {
+        if ((wrong = tampered(d, request, reply, out))) {
+            host_say(result, OUTCOME_ERROR, "%s", wrong);
+            sound = 0;
+        } else {
+            sound = inspect(result, request, reply, out);
+        }
+    }
+    if (!sound)
+        end(d);
+    return ENDED_NOT;
 }
 
 static enum awaited ask(struct library_adapter *d, const struct protocol_request *request, struct protocol_reply *reply)
@@ -306,55 +365,65 @@ static enum awaited ask(struct library_adapter *d, const struct protocol_request
     d->child_output.heard = 0;
     /* A socket that is full is one of a kernel that answers without being asked: listen. */
     if (!process_send(d->socket, request, sizeof *request) && errno != EAGAIN)
-        return AWAITED_END;
+        return errno == EPIPE || errno == ECONNRESET ? AWAITED_END : AWAITED_FAILED;
     return hear(d, reply, sizeof *reply);
 }
 
-static void died(struct library_adapter *d, struct result *result)
+static enum ending died(struct library_adapter *d, struct result *result)
 {
     struct protocol_fault fault;
+    long kills = d->memory_kills;
     int status, by_itself = ended(d, &status);
 
     if (!take(d->outputs[0], &fault, sizeof fault, 0))
         fault = (struct protocol_fault){ 0 };
     host_tell_death(result, status, !by_itself, &fault);
+    if (!by_itself || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        return ENDED_BY_KERNEL;
+    d->memory_kills = process_memory_kills();
+    return kills >= 0 && d->memory_kills > kills ? ENDED_BY_SYSTEM : ENDED_BY_SIGKILL;
 }
 
-static void answer(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
+/* One attempt at a case. */
+static enum ending attempt(struct library_adapter *d, struct result *result, const struct vector *v, const struct profile *p, int pass)
 {
-    struct library_adapter *d = self->state;
-    struct call_layout layout = { d->page, self->pass == 0 };
+    struct call_layout layout = { d->page, pass == 0 };
     struct protocol_request request;
     struct protocol_reply reply;
+    enum ending ending = ENDED_NOT;
     char error[600];
     const char *wrong;
 
     if (!d->pid && (wrong = start(d, error))) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
-        return;
+        host_say(result, OUTCOME_UNJUDGED, "%s", wrong);
+        return ENDED_NOT;
     }
     memset(&request, 0, sizeof request);
-    request.pass = self->pass != 0;
+    request.pass = pass != 0;
     request.ring_slot = (int)(d->cases++ % RING_SLOTS);
     request.number = d->cases;
     call_plan(&request.plan, v, p, d->scope, layout);
     if ((wrong = prepare(d, &request, v, p))) {
-        host_say(result, OUTCOME_ERROR, "%s", wrong);
-        return;
+        host_say(result, OUTCOME_UNJUDGED, "%s", wrong);
+        return ENDED_NOT;
     }
     switch (ask(d, &request, &reply)) {
     case AWAITED:
-        returned(d, result, &request, &reply);
+        ending = returned(d, result, &request, &reply);
         break;
     case AWAITED_END:
-        died(d, result);
+        ending = died(d, result);
         break;
     case AWAITED_TIMEOUT:
         host_say(result, OUTCOME_TIMEOUT, "no answer within %g seconds", d->base.host->timeout);
         end(d);
         break;
     case AWAITED_STOP:
-        host_say(result, OUTCOME_ERROR, "interrupted");
+        host_say(result, OUTCOME_UNJUDGED, "interrupted");
+        end(d);
+        break;
+    case AWAITED_FAILED:
+        host_say(result, OUTCOME_UNJUDGED, "the worker cannot be awaited: %s", strerror(errno));
         end(d);
         break;
     case AWAITED_TOO_MUCH:
@@ -363,6 +432,29 @@ static void answer(struct adapter *self, struct result *result, const struct vec
     }
     if (!d->pid && ftruncate(d->outputs[0], 0))    /* forget how it died */
         errno = 0;
+    return ending;
+}
+
+/* A case that a worker did not survive for a reason that may lie outside of the
+ * kernel is tried once more, in a new worker. */
+static void answer(struct adapter *self, struct result *result, const struct vector *v, const struct profile *p)
+{
+    struct library_adapter *d = self->state;
+    enum ending first = attempt(d, result, v, p, self->pass), second;
+
+    if (first == ENDED_NOT || first == ENDED_BY_KERNEL || host_stopped(d->base.host))
+        return;
+    *result = (struct result){ .outcome = OUTCOME_PASS };
+    second = attempt(d, result, v, p, self->pass);
+    if (first == ENDED_BY_SYSTEM && second == ENDED_BY_SYSTEM) {
+        host_say(result, OUTCOME_UNJUDGED, "the system was out of memory and killed the worker, twice");
+    } else if (first == ENDED_BY_SIGKILL) {
+        int again = second == ENDED_BY_SIGKILL || second == ENDED_BY_SYSTEM;
+        mha_free(result->got);
+        memset(result->got, 0, sizeof result->got);
+        host_say(result, OUTCOME_CRASH, "SIGKILL, and nothing shows that it came from outside; tried once more: %s",
+                 again ? "the same" : "it was not killed");
+    }
 }
 
 /* ---- the adapter ---- */
@@ -403,7 +495,7 @@ const char *host_open_kernel(struct adapter *adapter, const struct host *host, c
     if (d) {
         *d = (struct library_adapter){
             .base = { host, close_kernel }, .library = library, .scope = scope, .socket = -1, .child_output.fd = -1,
-            .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE),
+            .inputs = { -1, -1 }, .outputs = { -1, -1 }, .page = (size_t)sysconf(_SC_PAGESIZE), .memory_kills = process_memory_kills(),
         };
         d->ring_slot_in = CALL_SMALL_INPUTS * d->page;
         d->ring_slot_out = CALL_SMALL_OUTPUTS * d->page;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -14,6 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "orphans.h"
 
 #define LOWEST 16         /* children's own descriptors are below */
 
@@ -44,19 +47,25 @@ int process_start(pid_t *pid, const char *program, char *const argv[], const int
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (group ? POSIX_SPAWN_SETPGROUP : 0)));
-    if (!error)
+    if (!error) {
+        orphans_lock();
         error = posix_spawn(pid, program, &actions, &attributes, argv, environ);
+        orphans_unlock(error ? 0 : *pid);
+    }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
+/* A wait that fails for another reason than that there is no such child is tried
+ * again; so is one that a signal ends. */
 static int reap(pid_t pid)
 {
     int status = 0;
 
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    for (int tries = 0; tries < 100 && waitpid(pid, &status, 0) < 0 && errno != ECHILD; tries++)
         ;
+    orphans_forget(pid);
     return status;
 }
 
@@ -64,7 +73,16 @@ int process_end(pid_t pid)
 {
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
-    return reap(pid);
+    int status = reap(pid);
+    orphans_end();
+    return status;
+}
+
+int process_has_ended(pid_t pid)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
 }
 
 int process_wait(pid_t pid, int *status)
@@ -74,6 +92,8 @@ int process_wait(pid_t pid, int *status)
         pid_t got = waitpid(pid, status, WNOHANG);
         if (got == pid) {
             kill(-pid, SIGKILL);    /* what it left behind */
+            orphans_forget(pid);
+            orphans_end();
             return 1;
         }
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
@@ -105,24 +125,69 @@ const char *process_fate(char text[64], int status)
     return text;
 }
 
+/* ---- memory that ran out ---- */
+
+long process_count_kills(const char *events)
+{
+    static const char key[] = "oom_kill ";
+    const char *line = events;
+
+    while (line && strncmp(line, key, sizeof key - 1) != 0)
+        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    return line ? strtol(line + sizeof key - 1, NULL, 10) : -1;
+}
+
+static int read_text(char text[4096], const char *path)
+{
+    FILE *f = fopen(path, "re");
+    size_t length = f ? fread(text, 1, 4095, f) : 0;
+
+    if (f)
+        fclose(f);
+    text[length] = 0;
+    return length > 0;
+}
+
+/* Version 2 has one line, "0::/PATH"; version 1 one for each controller. */
+long process_memory_kills(void)
+{
+    char groups[4096], path[4352], events[4096], *group;
+
+    if (!read_text(groups, "/proc/self/cgroup"))
+        return -1;
+    if ((group = strstr(groups, ":memory:")))
+        group += strlen(":memory:");
+    else if (!strncmp(groups, "0::", 3))
+        group = groups + 3;
+    else
+        return -1;
+    int is_first = !strncmp(groups, "0::", 3) && group == groups + 3;
+    group[strcspn(group, "\n")] = 0;
+    snprintf(path, sizeof path, is_first ? "/sys/fs/cgroup%s/memory.events" : "/sys/fs/cgroup/memory%s/memory.oom_control", group);
+    return read_text(events, path) ? process_count_kills(events) : -1;
+}
+
 /* ---- descriptors ---- */
 
 int process_lift(int fd)
 {
-    int lifted = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, LOWEST);
+    int lifted = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, LOWEST), why = errno;
 
     if (fd >= 0)
         close(fd);
+    errno = why == EINVAL ? EMFILE : why;    /* the limit is below LOWEST */
     return lifted;
 }
 
 static int lift_both(int end[2])
 {
-    end[0] = process_lift(end[0]);
-    end[1] = process_lift(end[1]);
-    if (end[0] >= 0 && end[1] >= 0)
+    int error = 0;
+
+    for (int k = 0; k < 2; k++)
+        if ((end[k] = process_lift(end[k])) < 0)
+            error = errno;
+    if (!error)
         return 0;
-    int error = errno;
     if (end[0] >= 0)
         close(end[0]);
     if (end[1] >= 0)
@@ -166,7 +231,12 @@ int process_memory(int fd[2], int lasting)
     if (lasting)
         fcntl(fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd[0]);
-    fd[1] = open(path, O_RDONLY | O_CLOEXEC);
+    if ((fd[1] = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
+        int error = errno;
+        close(fd[0]);
+        fd[0] = -1;
+        return error;
+    }
 #else
     char name[64];
 

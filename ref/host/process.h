@@ -17,9 +17,19 @@ int process_end(pid_t pid);
  * after five seconds if it is not (then 0). *status is what waitpid() gives. */
 int process_wait(pid_t pid, int *status);
 
+/* Has this child ended? It is not waited for yet. */
+int process_has_ended(pid_t pid);
+
 /* "SIGSEGV", "exit status 3" */
 const char *process_fate(char text[64], int status);
 const char *process_signal_name(int signal);
+
+/* How many processes of this one's control group the system has killed because
+ * memory ran out; -1 if that is not known. */
+long process_memory_kills(void);
+
+/* "oom_kill 3" in the text of memory.events: 3; -1 without such a line. */
+long process_count_kills(const char *events);
 
 /* A descriptor out of the way of the low ones that a child gets, closed on
  * exec. Takes fd over; -1 stays -1. */
@@ -55,13 +65,15 @@ struct child_output { int fd; size_t shown, heard; };
 #define CHILD_OUTPUT_SHOWN ((size_t)16 << 10)      /* bytes of a run that go to our standard error */
 #define CHILD_OUTPUT_LIMIT ((size_t)64 << 20)      /* of a case: more than that is a fault */
 
-enum awaited { AWAITED, AWAITED_END, AWAITED_TIMEOUT, AWAITED_STOP, AWAITED_TOO_MUCH };    /* it came; it will not; the deadline passed; *stop; too much output */
+enum awaited { AWAITED, AWAITED_END, AWAITED_TIMEOUT, AWAITED_STOP, AWAITED_TOO_MUCH, AWAITED_FAILED };    /* it came; it will not; the deadline passed; *stop; too much output; errno: waiting failed */
 
-/* Wait for fd to be readable (or at its end: AWAITED too) while reading the output of the child. */
-enum awaited process_await(int fd, struct child_output *child_output, double deadline, int (*stopped)(const void *), const void *context);
+/* Wait for fd to be readable (or at its end: AWAITED too) while reading the output
+ * of the child. A child that has ended is AWAITED_END, even if a process that it
+ * left behind holds the other end of fd. */
+enum awaited process_await(int fd, pid_t child, struct child_output *child_output, double deadline, int (*stopped)(const void *), const void *context);
 
 /* Read all of it, in as many pieces as the other side likes. fd is unblocked. */
-enum awaited process_await_all(int fd, void *data, size_t bytes, struct child_output *child_output, double deadline,
+enum awaited process_await_all(int fd, pid_t child, void *data, size_t bytes, struct child_output *child_output, double deadline,
                                int (*stopped)(const void *), const void *context);
 
 #endif

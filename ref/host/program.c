@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,13 @@ static void drop(int *fd)
     *fd = -1;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st, (void)type, (void)where;
+    remove(path);
+    return 0;
+}
+
 /* The supervisor kills the command and removes its files; the command's status. */
 int program_end(struct program *p)
 {
@@ -32,6 +40,8 @@ int program_end(struct program *p)
     drop(&p->answers);
     int status;
     process_wait(p->pid, &status);
+    if (!access(p->dir, F_OK))    /* a supervisor that was killed has removed nothing */
+        nftw(p->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     p->pid = 0;
     p->held = 0;
     return status;
@@ -53,10 +63,17 @@ static const char *make_dir(struct program *p)
 const char *program_start(struct program *p, char error[600])
 {
     char *argv[] = { (char *)"qkvec", (char *)"host-supervisor", p->dir, (char *)p->command, NULL };
-    int in[2], out[2], life[2], failed;
+    int in[2] = { -1, -1 }, out[2] = { -1, -1 }, life[2] = { -1, -1 }, failed = 0;
     const char *wrong = make_dir(p);
 
     if (wrong || (failed = process_pipe(in)) || (failed = process_pipe(out)) || (failed = process_pipe(life))) {
+        for (int k = 0; k < 2; k++) {
+            drop(&in[k]);
+            drop(&out[k]);
+            drop(&life[k]);
+        }
+        if (!wrong)
+            rmdir(p->dir);
         snprintf(error, 600, "the command cannot be started: %s", wrong ? wrong : strerror(failed));
         return error;
     }
@@ -98,13 +115,15 @@ enum heard program_hear(struct program *p, double deadline)
         }
         if (p->held == sizeof p->line)
             return HEARD_TOO_LONG;
-        enum awaited awaited = process_await(p->answers, NULL, deadline, stopped, p->host);
+        enum awaited awaited = process_await(p->answers, p->pid, NULL, deadline, stopped, p->host);
         if (awaited != AWAITED)
-            return awaited == AWAITED_STOP ? HEARD_STOP : HEARD_NOTHING;
+            return awaited == AWAITED_STOP ? HEARD_STOP : awaited == AWAITED_FAILED ? HEARD_FAILED : awaited == AWAITED_END ? HEARD_END : HEARD_NOTHING;
         ssize_t got = read(p->answers, p->line + p->held, sizeof p->line - p->held);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
-        if (got <= 0)
+        if (got < 0)
+            return HEARD_FAILED;
+        if (got == 0)
             return HEARD_END;
         p->held += (size_t)got;
     }
@@ -141,14 +160,22 @@ enum program_state program_next(struct program *p)
     return program_state(p);
 }
 
-void program_tell(struct program *p, const char *text)
+int program_tell(struct program *p, const char *text)
 {
     size_t length = strlen(text);
 
-    /* All or nothing, as it is shorter than a pipe. Nothing where the pipe is full
-     * of what a command did not read that answers without: it will be found silent. */
-    if (write(p->requests, text, length) != (ssize_t)length)
-        p->held = 0;
+    while (length) {
+        ssize_t sent = write(p->requests, text, length);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        /* EAGAIN: the pipe is full of what a command did not read that answers
+         * without reading; it will be found silent. */
+        if (sent < 0)
+            return errno == EPIPE || errno == EAGAIN ? 0 : errno;
+        text += sent;
+        length -= (size_t)sent;
+    }
+    return 0;
 }
 
 void program_farewell(struct program *p, double deadline)

@@ -26,7 +26,7 @@ const char *program_start(struct program *p, char error[600]);
 int program_end(struct program *p);
 
 /* One line, without its end, at the begin of p->line. */
-enum heard { HEARD_LINE, HEARD_NOTHING, HEARD_STOP, HEARD_END, HEARD_TOO_LONG };
+enum heard { HEARD_LINE, HEARD_NOTHING, HEARD_STOP, HEARD_END, HEARD_TOO_LONG, HEARD_FAILED };    /* FAILED: errno of this process */
 enum heard program_hear(struct program *p, double deadline);
 
 enum program_state { PROGRAM_GONE, PROGRAM_WAITS, PROGRAM_TALKS };
@@ -37,7 +37,9 @@ enum program_state program_state(struct program *p);
 /* The line at the begin of p->line has been dealt with. What follows it? */
 enum program_state program_next(struct program *p);
 
-void program_tell(struct program *p, const char *text);
+/* Send a line. Returns 0, or errno if this process could not write it. A command
+ * that has ended is no failure: the next read finds it so. */
+int program_tell(struct program *p, const char *text);
 
 /* The end of its input; then it has until the deadline to end by itself. */
 void program_farewell(struct program *p, double deadline);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "orphans.h"
 #include "process.h"
 
 enum { LIFE = 3 };
@@ -48,8 +49,10 @@ static int watch(pid_t child, int *alive)
         fd_set set;
         FD_ZERO(&set);
         FD_SET(LIFE, &set);
-        if (*alive && waitpid(child, &status, WNOHANG) == child)
+        if (*alive && waitpid(child, &status, WNOHANG) == child) {
             *alive = 0;
+            kill(-child, SIGKILL);    /* or what it left behind would hold its output open */
+        }
         if (pselect(LIFE + 1, &set, NULL, NULL, NULL, &open) > 0)
             return status;
     }
@@ -68,6 +71,7 @@ int host_supervisor(int argc, char **argv)
     for (int k = 0; k < 3; k++)
         if ((fd[k] = fcntl(k, F_DUPFD_CLOEXEC, 16)) < 0)
             return 2;
+    orphans_adopt();
     if (process_start(&child, "/bin/sh", words, fd, 3, 1))
         return 2;
     /* Only the command holds the ends of its pipes, or nobody would hear it end. */
@@ -81,6 +85,7 @@ int host_supervisor(int argc, char **argv)
     kill(-child, SIGKILL);
     if (alive)
         status = process_end(child);
+    orphans_end();
     nftw(argv[0], remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (WIFSIGNALED(status)) {
         signal(WTERMSIG(status), SIG_DFL);

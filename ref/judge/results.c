@@ -5,6 +5,7 @@
  * Letters: k stage or dimension, m member, or element of a whole array.
  */
 #define _POSIX_C_SOURCE 200809L    /* access() */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +63,21 @@ static void take_members(struct result *result, const struct npz *z, const struc
     }
 }
 
+/* Errors of this process, whatever the file holds. */
+static int is_own_error(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO || error == ENOBUFS;
+}
+
 void results_read(struct result *result, const char *path, const char *subject, const struct vector *v)
 {
     struct array stage[STAGES];    /* for the names */
     struct npz z;
     const char *error;
 
+    errno = 0;
     if ((error = npz_read(&z, path))) {
-        result->outcome = OUTCOME_FAIL;
+        result->outcome = is_own_error(errno) ? OUTCOME_UNJUDGED : OUTCOME_FAIL;
         snprintf(result->reason, sizeof result->reason, "%.160s: %.320s", subject, error);
         return;
     }
@@ -95,6 +103,11 @@ static void answer_results(struct adapter *self, struct result *result, const st
     if (snprintf(path, sizeof path, "%s/%s%s", where->dir, name, outside ? "" : ".npz") >= (int)sizeof path) {
         result->outcome = OUTCOME_UNJUDGED;
         snprintf(result->reason, sizeof result->reason, "the path of the results is too long");
+        return;
+    }
+    if (access(path, F_OK) && errno != ENOENT && errno != ENOTDIR) {
+        result->outcome = OUTCOME_UNJUDGED;
+        snprintf(result->reason, sizeof result->reason, "%.400s: cannot be examined: %s", path, strerror(errno));
         return;
     }
     if (access(path, F_OK)) {

@@ -85,10 +85,11 @@ static char *target(const char *path)
 const char *file_create(struct file_out *f, const char *path, char error[SENTENCE])
 {
     struct stat st;
-    int fd = -1;
+    int fd = -1, there = 0;
 
     *f = (struct file_out){ .path = target(path) };
-    if (f->path && stat(f->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+    there = f->path && stat(f->path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode)) {
         forget(f);
         return say(error, SENTENCE, "is %s, wanted a regular file or none", kind(st.st_mode));
     }
@@ -106,6 +107,8 @@ const char *file_create(struct file_out *f, const char *path, char error[SENTENC
         if (fd < 0 && errno != EEXIST)
             break;
     }
+    if (fd >= 0 && there && fchmod(fd, st.st_mode & 07777))    /* who may read the file does not change with its contents */
+        errno = 0;
     f->stream = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!f->stream) {
         say(error, SENTENCE, "cannot be written: %s", strerror(errno));

@@ -73,7 +73,7 @@ Test(host, the_system_knows_better_how_it_ended)
 
     expect(SIGTERM, 0, f, "SIGTERM");
     expect(0, 0, f, "the kernel ended the process: exit status 0");
-    expect(SIGKILL, 0, f, "SIGKILL: perhaps the system was out of memory");
+    expect(SIGKILL, 0, f, "SIGKILL");
     expect(SIGKILL, 1, f, "the kernel closed descriptors that are not its own, or executed another program");
     f.kind = FAULT_FDS_CLOSED;
     expect(0, 0, f, "the kernel closed descriptors that are not its own");
@@ -100,13 +100,13 @@ Test(host, an_answer_in_part_is_none, .timeout = 20)
     cr_assert_eq(process_socket(pair), 0);
     process_unblock(pair[0]);
     cr_assert(process_send(pair[1], "ab", 2));
-    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 0.2, never, NULL), AWAITED_TIMEOUT);
-    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, at_once, NULL), AWAITED_STOP);
+    cr_assert_eq(process_await_all(pair[0], 0, text, 3, NULL, process_clock() + 0.2, never, NULL), AWAITED_TIMEOUT);
+    cr_assert_eq(process_await_all(pair[0], 0, text, 3, NULL, process_clock() + 60, at_once, NULL), AWAITED_STOP);
     cr_assert(process_send(pair[1], "abcd", 4));
-    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, never, NULL), AWAITED);
+    cr_assert_eq(process_await_all(pair[0], 0, text, 3, NULL, process_clock() + 60, never, NULL), AWAITED);
     cr_assert_str_eq(text, "abc");
     close(pair[1]);
-    cr_assert_eq(process_await_all(pair[0], text, 3, NULL, process_clock() + 60, never, NULL), AWAITED_END);
+    cr_assert_eq(process_await_all(pair[0], 0, text, 3, NULL, process_clock() + 60, never, NULL), AWAITED_END);
     close(pair[0]);
 }
 
@@ -123,4 +123,12 @@ Test(host, a_command_that_reads_nothing_is_not_waited_for, .timeout = 20)
     process_unblock(p.requests);
     for (int k = 0; k < 1000; k++)    /* more than a pipe holds */
         program_tell(&p, line);
+}
+
+Test(host, out_of_memory_kills_are_counted)
+{
+    cr_assert_eq(process_count_kills("low 0\nhigh 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 0\n"), 3);
+    cr_assert_eq(process_count_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), 12);
+    cr_assert_eq(process_count_kills("oom_kill_disable 0\n"), -1);
+    cr_assert_eq(process_count_kills(""), -1);
 }

@@ -3,7 +3,7 @@
  * Writes an answer of its own in the worker's place, and returns.
  *
  * verdict: ERROR
- * says: answered a case that was not asked: the kernel wrote to a descriptor
+ * says: unexpected reply: the kernel wrote to a descriptor
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>

@@ -3,7 +3,7 @@
  * Shortens the memory that the outputs are in, but behind its own: later cases would pay for it.
  *
  * verdict: ERROR
- * says: did away with the memory of its outputs
+ * says: changed the size of its output memory
  */
 #define _XOPEN_SOURCE 700
 #include <sys/stat.h>

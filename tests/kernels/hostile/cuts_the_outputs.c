@@ -3,7 +3,7 @@
  * Shortens the memory that the outputs are in.
  *
  * verdict: ERROR|CRASH
- * says: (did away with the memory|SIGBUS|exit status)
+ * says: (changed the size of its output memory|SIGBUS|exit status)
  */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>

@@ -78,6 +78,12 @@ killed)    # SIGKILL: nothing is left, neither processes nor files
     wait_for test -z "$(ls -A "$TMPDIR")" || sleep 1
     [ -z "$(ls -A "$TMPDIR")" ] || fail "files were left behind: $(ls -A "$TMPDIR")" ;;
 missing)    # usage: exit status 2 and a sentence
+    escape=$(printf '\033[31mred')
+    echo "no library" > "$dir/$escape.so"
+    check --kernel "$dir/$escape.so" core/answer
+    status=$?
+    [ $status = 2 ] && grep -q "cannot be loaded" "$dir/err" || fail "a file that is no library: exit status $status"
+    grep -q "$(printf '\033')" "$dir/err" && fail "what the loader says reaches the terminal as it is"
     check --kernel "$dir/none.so" core/answer
     status=$?
     [ $status = 2 ] && grep -q "none.so: cannot be loaded" "$dir/err" || fail "a library that is not there: exit status $status"

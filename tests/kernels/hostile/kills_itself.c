@@ -3,7 +3,7 @@
  * Dies of SIGKILL, as under the out-of-memory killer.
  *
  * verdict: CRASH
- * says: SIGKILL: perhaps the system was out of memory
+ * says: SIGKILL, and nothing shows that it came from outside; tried once more: 
  */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>

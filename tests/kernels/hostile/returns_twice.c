@@ -4,7 +4,7 @@
  * second comes while the next one runs.
  *
  * verdict: ERROR
- * says: answered a case that was not asked: in an earlier one the kernel returned twice
+ * says: unexpected reply: in an earlier case the kernel returned twice
  * options: --once
  */
 #define _POSIX_C_SOURCE 200809L
