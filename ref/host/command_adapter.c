@@ -52,7 +52,10 @@ static void judge_line(struct command_adapter *d, struct result *result, const c
     struct stat st;
 
     if (!strcmp(line, "ok")) {
-        if (stat(out, &st))
+        int missing = stat(out, &st), why = errno;
+        if (missing && why != ENOENT && why != ENOTDIR && why != ELOOP)
+            host_say(result, OUTCOME_UNJUDGED, "the command's results cannot be examined: %s", strerror(why));
+        else if (missing)
             host_say(result, OUTCOME_ERROR, "answered ok, but wrote no file where it was told to");
         else
             results_read(result, out, "the file that it wrote", v);

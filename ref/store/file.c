@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,10 +67,29 @@ const char *file_read(unsigned char **bytes, size_t *length, const char *path, s
     return wrong;
 }
 
+_Static_assert(sizeof(sigset_t) <= sizeof ((struct file_out *)0)->signals, "room for the signals that wait");
+
+static void block_signals(struct file_out *f)
+{
+    sigset_t deadly, before;
+
+    sigemptyset(&deadly);
+    sigaddset(&deadly, SIGINT);
+    sigaddset(&deadly, SIGTERM);
+    sigaddset(&deadly, SIGHUP);
+    sigemptyset(&before);
+    sigprocmask(SIG_BLOCK, &deadly, &before);
+    memcpy(f->signals, &before, sizeof before);
+}
+
 static void forget(struct file_out *f)
 {
+    sigset_t signals;
+
+    memcpy(&signals, f->signals, sizeof signals);
     free(f->path);
     free(f->passing);
+    sigprocmask(SIG_SETMASK, &signals, NULL);
     *f = (struct file_out){ 0 };
 }
 
@@ -88,6 +108,7 @@ const char *file_create(struct file_out *f, const char *path, char error[SENTENC
     int fd = -1, there = 0;
 
     *f = (struct file_out){ .path = target(path) };
+    block_signals(f);
     there = f->path && stat(f->path, &st) == 0;
     if (there && !S_ISREG(st.st_mode)) {
         forget(f);

@@ -13,10 +13,12 @@
  * for it. NULL, or what went wrong. */
 const char *file_read(unsigned char **bytes, size_t *length, const char *path, size_t limit, char error[SENTENCE]);
 
-/* A file being written under a passing name in the directory of its own. */
+/* A file being written under a passing name in the directory of its own. Until
+ * it is closed SIGINT, SIGTERM and SIGHUP wait, so that none leaves it behind. */
 struct file_out {
     FILE *stream;
     char *path, *passing;
+    unsigned char signals[128];    /* a sigset_t, which ISO C does not have: those that waited before */
 };
 
 const char *file_create(struct file_out *f, const char *path, char error[SENTENCE]);

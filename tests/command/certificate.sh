@@ -66,10 +66,10 @@ says err "--random: x is no whole number"
 
 # a table of the published answers
 cat > table.sh <<'S'
-tab=$(printf '\t') k=0
+tab=$(printf '\t')
+exec 3< names
 while IFS=$tab read -r in out; do
-    k=$((k + 1))
-    name=$(sed -n "${k}p" names)
+    read -r name <&3 || name=
     cp "results/${name:-core/answer}.npz" "$out"
     echo ok
 done
@@ -80,7 +80,7 @@ results results $(cat names)
 expect 0 check --command 'sh table.sh' --once --random 0
 expect 1 check --command 'sh table.sh' --once
 says out "random cases       1 of 100 from seed 1: 0 passed, 1 failed" "FAIL random/0" "again              qkvec fuzz --command 'sh table.sh' --once --profile float32 --seed 1 --first 0 --count 1"
-for format in tap junit json; do
+for format in tap junit; do
     expect 1 check --command 'sh table.sh' --once --format $format
     says out "random/0" "qkvec fuzz"
 done
