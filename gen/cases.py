@@ -299,6 +299,17 @@ for _name, _words, _content, _offset, _caught in (
     case(f"softmax/{_name}", f"Scores {_words}: so far apart that 16-bit rounding leaves the winner alone.", _caught, N=1,
          edit=lambda t, c, content=_content, offset=_offset: _apart(t, c, content, offset),
          because={"one_hot": "near scores of this size have no order in 16 bits"})
+case("softmax/positive_4e4_apart",
+     "Scores around 41000 for the winner of each row, around 0 for the others: q k^T before the scale is beyond the largest float16.",
+     "softmax_no_max", N=1, edit=lambda t, c: _apart(t, c, 300, 0),
+     because={"one_hot": "near scores of this size have no order in 16 bits"})
+case("softmax/positive_9e3_d64",
+     "Heads of 64 channels, scores around 9500 for the winner of each row: the scale is 1/8, so q k^T overflows float16 where the scores are far from it.",
+     "softmax_no_max", N=1, H=1, D=64, edit=lambda t, c: _winners(t, c, 276),
+     because={"one_hot": "near scores of this size have no order in 16 bits"})
+case("softmax/one_sign_d256",
+     "Scores around 10 that are sums of 256 equal terms: a sum kept in 16 bits loses the same part of each term.",
+     "scale_none scale_by_heads", N=1, H=1, L=2, S=5, D=256, edit=lambda t, c: _equal_terms(t, c))
 case("softmax/negative_5e4_d1",
      "One channel a head, scores around -52000 for the winner of each row and down to -62000 for the others: there is no root to divide by, so "
      "float16 can hold them.", "softmax_max_minus_5e4 softmax_max_minus_1e4 softmax_max_0", N=1, D=1, edit=lambda t, c: _low(t, c),
@@ -341,6 +352,32 @@ def _apart(t, c, content, offset):
             t["key"][:, 3 - i, h * c.D + i] += content
         t["query"][..., h * c.D + 4] += offset
         t["key"][..., h * c.D + 4] -= offset
+
+
+def _plain_weights(t, c):
+    """q and k are query and key; v and the output take few channels: files of wide heads stay small."""
+    t["in_proj_weight"] = np.tile(np.eye(c.E), (3, 1))
+    t["in_proj_bias"][:2 * c.E] = 0.25
+    t["out_proj.weight"] = np.roll(np.eye(c.E), 1, axis=1)
+
+
+def _winners(t, c, content):
+    """Query i and key S - 1 - i agree in channel i; the other channels are small."""
+    _plain_weights(t, c)
+    t["query"], t["key"] = t["query"] / 16, t["key"] / 16
+    for i in range(c.L):
+        t["query"][:, i, i] += content
+        t["key"][:, c.S - 1 - i, i] += content
+
+
+def _equal_terms(t, c):
+    """All channels of a query are equal, and all channels of a key."""
+    _plain_weights(t, c)
+    t["in_proj_bias"][:2 * c.E] = 2.0 ** -7
+    t["query"] = np.broadcast_to(np.array([0.79, 0.84]).reshape(1, 2, 1), t["query"].shape)
+    t["key"] = np.broadcast_to(np.array([0.81, 0.67, 0.76, 0.86, 0.72]).reshape(1, 5, 1), t["key"].shape)
+    t["value"] = np.where(np.arange(c.E) < 24, np.rint(2 * t["value"]) / 2, 0)
+    t["in_proj_bias"][2 * c.E + 24:] = 0
 
 
 def _ladder(t):

@@ -468,9 +468,12 @@ def applies(stages, sigma, profile):
             top = np.where(np.isfinite(x), x, 0.0).max(initial=0.0)
             if top > min(profile.largest, 2.0 ** 250):                              # whose fourth power is a number too
                 return "%s reaches %.3g, beyond the largest %s" % (name, top, profile.name)
-            # Kernels that scale the product instead of q hold the scores times sqrt(D) for a moment.
-            if name == "scores" and top * np.sqrt(stages["q_heads"].shape[-1]) > profile.largest:
-                return "the scores before they are scaled are beyond the largest %s" % profile.name
+        # Kernels that scale the product instead of q hold the scores times sqrt(D) for a moment (policy scores_overflow).
+        root = np.sqrt(stages["q_heads"].shape[-1])
+        size, off = np.abs(stages["scores"]) * root, 8 * np.asarray(sigma["scores"]) * root
+        edge = np.isfinite(size) & (size + off > profile.largest) & (size - off < profile.largest * (1 + profile.u))
+        if edge.any():
+            return "a score before it is scaled, %.6g, is at the edge of the range of %s" % (size[edge].max(), profile.name)
 
         s = np.asarray(stages["masked_scores"], np.float64)
         if s.size == 0:

@@ -46,7 +46,7 @@ struct settings {
     const char *dir, *corpus, *profile_name, *format_name, *random_text;
     int all;
     char pattern[512];         /* the patterns, with blanks between them */
-    char switches[128];        /* options that weaken the verdict */
+    char switches[512];        /* options that weaken the verdict */
     struct random_cases random;
     struct plug plug;
     const struct profile *profile;
@@ -88,6 +88,10 @@ static int complete(struct settings *s, int words, char **word)
     for (size_t m = 0; m < sizeof weak / sizeof *weak; m++)
         if (weak[m].given)
             add_to(s->switches, sizeof s->switches, weak[m].option);
+    if (s->plug.allow_text) {
+        add_to(s->switches, sizeof s->switches, "--allow");
+        add_to(s->switches, sizeof s->switches, s->plug.allow_text);
+    }
     for (int m = 0; m < words; m++)
         add_to(s->pattern, sizeof s->pattern, word[m]);
     if (!s->profile_name)
@@ -155,6 +159,8 @@ static int judge_random(struct settings *s, const struct host_run *run)
 
     if (!s->random.asked)
         return 0;
+    verdicts_keep_to_one(run->verdicts, run->count, s->plug.allowed);
+    s->random.allowed = s->plug.allowed & verdicts_common(run->verdicts, run->count);
     for (size_t k = 0; k < run->count && !s->random.not_run; k++)
         if (run->verdicts[k].outcome != OUTCOME_PASS && run->verdicts[k].outcome != OUTCOME_SKIP)
             s->random.not_run = "a vector did not pass";
@@ -185,6 +191,7 @@ static void complain_unjudged(const struct report *report)
 static int report_all(const struct settings *s, const struct wanted *w, const struct host_run *run, int interrupted)
 {
     struct diagnosis diagnosis;
+    size_t combination = verdicts_keep_to_one(run->verdicts, run->count, s->plug.allowed);
     const char *error = diagnose(&diagnosis, run->vectors, run->count, s->profile);
     int status;
 
@@ -192,7 +199,7 @@ static int report_all(const struct settings *s, const struct wanted *w, const st
         complain("check", "no diagnosis: %s", error);
     struct report report = {
         .kernel = run->adapters[0].name, .scope = run->adapters[0].scope, .profile = s->profile,
-        .count = run->count, .verdicts = run->verdicts, .diagnosis = error ? NULL : &diagnosis,
+        .count = run->count, .verdicts = run->verdicts, .combination = combination, .diagnosis = error ? NULL : &diagnosis,
         .pattern = s->pattern[0] ? s->pattern : NULL, .switches = s->switches, .interrupted = interrupted, .asked = w->choice.count,
         .random = s->plug.kernel || s->plug.command ? &s->random : NULL,
         .rerun = s->rerun, .all = s->all, .color = s->format == REPORT_TEXT && terminal_colors(),

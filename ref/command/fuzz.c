@@ -100,7 +100,7 @@ static void print_failure(struct settings *s, const char *path)
 {
     struct fuzz *f = &s->fuzz;
     struct report report = {
-        .kernel = s->plug.adapters[0].name, .profile = f->profile, .count = 1, .verdicts = &f->verdict,
+        .kernel = s->plug.adapters[0].name, .profile = f->profile, .count = 1, .verdicts = &f->verdict, .combination = f->verdict.combination,
         .diagnosis = &f->diagnosis, .rerun = "", .color = terminal_colors(),
     };
 
@@ -158,6 +158,7 @@ static int fuzz(struct settings *s)
 
     f->adapters = s->plug.adapters;
     f->jobs = s->plug.jobs;
+    f->allowed = s->plug.allowed;
     f->stop = s->plug.host.stop;
     f->progress = progress;
     if (!s->json)

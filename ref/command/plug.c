@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,29 @@ static double number(const char *text, double most)
     return end == text || *end || !(x > 0 && x <= most) ? 0 : x;
 }
 
+/* Read --allow NAME[,NAME...] into p->allowed. */
+static int read_allowed(struct plug *p)
+{
+    uint32_t allowed = 0;
+    char name[64], known[POLICY_LIST];
+
+    for (const char *at = p->allow_text; at;) {
+        size_t length = strcspn(at, ",");
+        int found = 0;
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        for (int k = 1; k < POLICIES; k++)
+            if (!strcmp(name, policies[k].name) || (policies[k].allowed_by && !strcmp(name, policies[k].allowed_by))) {
+                allowed |= (uint32_t)1 << k;
+                found = 1;
+            }
+        if (!found)
+            return complain("--allow", "%s: no such policy; wanted %s", name[0] ? name : "an empty name", policy_names(known));
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    p->allowed = policy_allowed(allowed);
+    return 0;
+}
+
 int plug_check(struct plug *p)
 {
     double jobs = p->jobs_text ? number(p->jobs_text, JOBS) : 1;
@@ -60,6 +84,8 @@ int plug_check(struct plug *p)
         return complain(p->timeout_text, "no timeout; wanted seconds");
     if (p->memory_text && memory <= 0)
         return complain(p->memory_text, "no amount of memory; wanted MiB");
+    if (read_allowed(p))
+        return NOT_JUDGED;
     p->jobs = (size_t)jobs;
     p->host = (struct host){ .self = HOST_SELF, .timeout = timeout, .memory = (size_t)(memory * 1048576), .stop = &interrupted };
     return 0;
@@ -100,11 +126,13 @@ int plug_open(struct plug *p)
     p->where = (struct adapter_results){ .dir = p->results, .allow_missing = p->allow_missing };
     if (!(p->adapters = calloc(p->jobs, sizeof *p->adapters)))
         return complain("check", "not enough memory for %zu jobs", p->jobs);
-    for (size_t k = 0; k < p->jobs; k++)
+    for (size_t k = 0; k < p->jobs; k++) {
         if (open_adapter(p, &p->adapters[k])) {
             plug_close(p);
             return NOT_JUDGED;
         }
+        p->adapters[k].allowed = p->allowed;
+    }
     return 0;
 }
 
@@ -124,7 +152,7 @@ void plug_tell(const struct plug *p, void (*tell)(void *context, const char *opt
         { "--command", p->command, p->command != NULL }, { "--results", p->results, p->results != NULL },
         { "--allow-missing", NULL, p->allow_missing },
         { "--timeout", p->timeout_text, p->timeout_text != NULL }, { "--memory", p->memory_text, p->memory_text != NULL },
-        { "--once", NULL, p->once }, { "--nondeterministic", NULL, p->nondeterministic },
+        { "--allow", p->allow_text, p->allow_text != NULL }, { "--once", NULL, p->once }, { "--nondeterministic", NULL, p->nondeterministic },
     };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (all[k].given)

@@ -9,11 +9,12 @@
 /* As options set it: --kernel, --command, --results, --jobs, ... */
 struct plug {
     const char *kernel, *command, *results;
-    const char *jobs_text, *timeout_text, *memory_text;
+    const char *jobs_text, *timeout_text, *memory_text, *allow_text;
     int core, allow_missing, nondeterministic, once;
     /* by plug_check: */
     size_t jobs;
     struct host host;
+    uint64_t allowed;                  /* combinations of policies that are accepted */
     /* by plug_open: */
     struct adapter_results where;
     struct adapter *adapters;          /* jobs of them, to the same kernel */
@@ -23,7 +24,7 @@ struct plug {
 #define PLUG_OPTIONS(p) \
     { "--kernel", &(p)->kernel, NULL }, { "--command", &(p)->command, NULL }, \
     { "--jobs", &(p)->jobs_text, NULL }, { "--timeout", &(p)->timeout_text, NULL }, { "--memory", &(p)->memory_text, NULL }, \
-    { "--core", NULL, &(p)->core }, { "--nondeterministic", NULL, &(p)->nondeterministic }, { "--once", NULL, &(p)->once }
+    { "--allow", &(p)->allow_text, NULL }, { "--core", NULL, &(p)->core }, { "--nondeterministic", NULL, &(p)->nondeterministic }, { "--once", NULL, &(p)->once }
 #define PLUG_HELP \
     "  --kernel LIB.so    a shared library that exports qkvec_kernel (see qkvec/kernel.h)\n" \
     "  --core             ... its qkvec_attention_core: from the heads to head_outputs\n" \
@@ -33,6 +34,9 @@ struct plug {
     "  --timeout S        seconds for a case (default 60)\n" \
     "  --memory M         MiB of address space for a library (default: no limit)\n" \
     "  --once             one run of every case; else two, which must give the same bits\n" \
+    "  --allow NAME,...   accept these policies too: mean_rows (rows without an open key return\n" \
+    "                     the mean of the values), scores_overflow (scores leave the range of\n" \
+    "                     the type before they are scaled); docs/policies.md describes them\n" \
     "  --nondeterministic two runs that may differ, each of them judged\n"
 
 /* Do the options make sense? 0, or NOT_JUDGED after a complaint. */

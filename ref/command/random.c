@@ -48,7 +48,7 @@ static void set_rerun(struct random_cases *r, const struct plug *plug, const str
 const char *random_judge(struct random_cases *random, const struct plug *plug, const struct profile *p, char error[600])
 {
     struct fuzz fuzz = {
-        .adapters = plug->adapters, .jobs = plug->jobs, .profile = p, .stream.seed = random->seed, .count = random->asked,
+        .adapters = plug->adapters, .allowed = random->allowed, .jobs = plug->jobs, .profile = p, .stream.seed = random->seed, .count = random->asked,
         .stop = plug->host.stop, .find_only = 1,
     };
     const char *wrong = fuzz_run(&fuzz);

@@ -45,33 +45,66 @@ static const char *check_prose(struct vector *v, const struct npz_array *a)
     return NULL;
 }
 
-/* alt.POLICY.sigma.STAGE, of which all but STAGE may be absent. */
-static const char *check_stage(struct vector *v, const struct npz_array *a, const struct array t[STAGES])
+/* A member's name taken apart: alt.POLICY.sigma.STAGE, of which all but STAGE may be absent. */
+struct stage_name { const char *policy; size_t policy_length; int is_alt, is_sigma; const char *stage; };
+
+static struct stage_name parse_name(const char *name)
 {
-    const char *name = a->name;
-    char found[128], wanted[128];
-    int sigma = 0, k;
+    struct stage_name n = { .stage = name };
 
     if (strncmp(name, "alt.", 4) == 0) {
-        const char *policy = name + 4, *dot = strchr(policy, '.');
-        size_t n = dot ? (size_t)(dot - policy) : 0;
-        for (k = POLICY_PYTORCH + 1; k < POLICIES; k++)
-            if (strlen(policies[k].name) == n && memcmp(policy, policies[k].name, n) == 0)
-                break;
-        if (k == POLICIES)
-            return WRONG(v, "%s: no policy that is known (%s, %s)", a->name, policies[1].name, policies[2].name);
-        name = dot + 1;
+        const char *dot = strchr(name + 4, '.');
+        n.is_alt = 1;
+        n.policy = name + 4;
+        n.policy_length = dot ? (size_t)(dot - n.policy) : 0;
+        n.stage = dot ? dot + 1 : "";
     }
-    if (strncmp(name, "sigma.", 6) == 0) {
-        sigma = 1;
-        name += 6;
+    if (strncmp(n.stage, "sigma.", 6) == 0) {
+        n.is_sigma = 1;
+        n.stage += 6;
     }
-    for (k = 0; k < STAGES; k++)
-        if (vector_keeps((enum mha_stage)k) && strcmp(name, t[k].name) == 0)
-            break;
+    return n;
+}
+
+static int is_policy(const struct stage_name *n)
+{
+    for (int k = POLICY_PYTORCH + 1; k < POLICIES; k++)
+        if (strlen(policies[k].name) == n->policy_length && memcmp(n->policy, policies[k].name, n->policy_length) == 0)
+            return 1;
+    return 0;
+}
+
+/* The stage that a file keeps under this name, or STAGES. */
+static int stage_named(const char *name, const struct array t[STAGES])
+{
+    int k = 0;
+
+    while (k < STAGES && !(vector_keeps((enum mha_stage)k) && strcmp(name, t[k].name) == 0))
+        k++;
+    return k;
+}
+
+static const char *check_sigma(struct vector *v, const struct npz_array *a)
+{
+    const double *sigma = a->data;
+
+    for (size_t m = 0; m < a->size; m++)
+        if (!(sigma[m] >= 0))
+            return WRONG(v, "%s: element %zu is %g, wanted a standard deviation", a->name, m, sigma[m]);
+    return NULL;
+}
+
+static const char *check_stage(struct vector *v, const struct npz_array *a, const struct array t[STAGES])
+{
+    struct stage_name n = parse_name(a->name);
+    int k = stage_named(n.stage, t);
+    char found[128], wanted[128], known[POLICY_LIST];
+
+    if (n.is_alt && !is_policy(&n))
+        return WRONG(v, "%s: no such policy; wanted alt.POLICY.STAGE with %s", a->name, policy_names(known));
     if (k == STAGES)
-        return name == a->name ? WRONG(v, "%s: no member of a vector file has this name", a->name)
-                               : WRONG(v, "%s: no stage is named %s", a->name, name);
+        return n.is_alt || n.is_sigma ? WRONG(v, "%s: no stage is named %s", a->name, n.stage)
+                                      : WRONG(v, "%s: no member of a vector file has this name", a->name);
     if (!v->in.in_proj_bias && k >= Q_BIAS && k <= V_BIAS)
         return WRONG(v, "%s: found, although there is no in_proj_bias", a->name);
     if (a->type != NPZ_F8)
@@ -81,10 +114,7 @@ static const char *check_stage(struct vector *v, const struct npz_array *a, cons
         memcpy(b.shape, t[k].shape, sizeof b.shape);
         return WRONG(v, "%s: found %s, wanted %s", a->name, npz_shape_text(found, a), npz_shape_text(wanted, &b));
     }
-    for (size_t i = 0; sigma && i < a->size; i++)
-        if (!(((const double *)a->data)[i] >= 0))
-            return WRONG(v, "%s: element %zu is %g, wanted a standard deviation", a->name, i, ((const double *)a->data)[i]);
-    return NULL;
+    return n.is_sigma ? check_sigma(v, a) : NULL;
 }
 
 const char *vector_check_stages(struct vector *v)

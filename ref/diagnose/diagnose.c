@@ -306,7 +306,7 @@ const char *diagnose(struct diagnosis *d, const struct judged_vector *vectors, s
 
     *d = (struct diagnosis){ 0 };
     for (size_t i = 0; !error && i < count; i++)
-        if (vectors[i].verdict->outcome == OUTCOME_FAIL && replay_case_has_results(&vectors[i])
+        if (vectors[i].verdict->outcome == OUTCOME_FAIL && !vectors[i].verdict->is_policy && replay_case_has_results(&vectors[i])
             && !(error = replay_case_open(&cases[d->failed], &vectors[i], p)))
             d->failed++;
     if (!error && d->failed) {

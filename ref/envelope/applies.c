@@ -8,6 +8,16 @@
 
 #define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
+/* Some kernels store q k^T before they scale it. It is not decided whether this
+ * one is a finite number of the type then: 8 sigma reach both sides of the end of
+ * its range, whichever way it rounds. */
+static int at_the_edge(double score, double sigma, double D, const struct profile *p)
+{
+    double size = fabs(score) * sqrt(D), off = ENVELOPE_SIGMAS * sigma * sqrt(D);
+
+    return isfinite(score) && size + off > p->largest && size - off < p->largest * (1 + p->u);
+}
+
 /* Some key might overtake the largest, and its score is too blurred for the
  * first-order walk above: 8 sigma of the two scores do not keep them apart
  * until the smaller one's weight is below the floor. */
@@ -37,8 +47,8 @@ const char *envelope_applies(const struct array sigma[STAGES], const struct arra
         if (isfinite(t[kept[k]].v[m]) && fabs(t[kept[k]].v[m]) > fmin(p->largest, 0x1p250))    /* whose fourth power is one too */
             return "a number leaves the range of the type";
     FOR(m, t[SCORES].size)
-        if (isfinite(t[SCORES].v[m]) && fabs(t[SCORES].v[m]) * sqrt(D) > p->largest)
-            return "a score, before it is scaled, leaves the range of the type";
+        if (at_the_edge(t[SCORES].v[m], sigma[SCORES].v[m], D, p))
+            return "a score, before it is scaled, is at the edge of the range of the type";
     FOR(i, rows)
         if (Sx && undetermined(t[MASKED_SCORES].v + i * Sx, sigma[MASKED_SCORES].v + i * Sx, Sx, p))
             return "rounding of the scores leaves the softmax undetermined";

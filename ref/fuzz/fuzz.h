@@ -16,6 +16,7 @@ struct fuzz {
     struct adapter *adapters;                /* to the same kernel, one for each job */
     size_t jobs;                             /* at least 1; the results are the same for any number */
     const struct profile *profile;
+    uint64_t allowed;                        /* combinations of policies that pass (policy_allowed()); 0: the conformant ones */
     struct fuzz_stream stream;
     uint64_t first, count;                   /* cases first to first + count - 1 of the stream */
     volatile sig_atomic_t *stop;             /* set by a signal handler, or NULL */
@@ -25,6 +26,7 @@ struct fuzz {
     /* filled in by fuzz_run: */
     uint64_t done, passed, skipped;          /* of the cases up to the first failure, including it */
     uint64_t finite;                         /* of those that passed: a finite number was compared */
+    uint64_t kept;                           /* combinations of policies that give the answer to every one of them */
     uint64_t made[FUZZ_ASPECTS][FUZZ_KINDS]; /* of them, those of each kind */
     int failed;                              /* 1 if a case failed; then: */
     uint64_t number;                         /* its number */

@@ -39,6 +39,18 @@ struct job {
     pthread_t thread;
 };
 
+/* A kernel keeps to one combination of policies in all cases. */
+static void keep_policy(struct verdict *verdict, const struct fuzz *fuzz)
+{
+    size_t before = 0;
+
+    if (verdict->outcome != OUTCOME_PASS || verdict->fits & fuzz->kept)
+        return;
+    while (before < 63 && !(fuzz->kept >> before & 1))
+        before++;
+    verdict_keep_to(verdict, before, fuzz->allowed);
+}
+
 const char *fuzz_judge(struct verdict *verdict, struct array kept[STAGES], struct fuzz *fuzz, const struct npz *z)
 {
     struct npz copy;
@@ -46,7 +58,9 @@ const char *fuzz_judge(struct verdict *verdict, struct array kept[STAGES], struc
 
     if (error)
         return error;
-    return judge_arrays(verdict, kept, &fuzz->adapters[0], &copy, "fuzz", fuzz->profile, fuzz->error);
+    if (!(error = judge_arrays(verdict, kept, &fuzz->adapters[0], &copy, "fuzz", fuzz->profile, fuzz->error)))
+        keep_policy(verdict, fuzz);
+    return error;
 }
 
 static int is_stopped(const struct fuzz *fuzz)
@@ -78,7 +92,7 @@ static void judge_case(struct judged *j, const struct fuzz *fuzz, struct adapter
 }
 
 /* Count the next case in order. */
-static void count_case(struct run *run, const struct judged *j)
+static void count_case(struct run *run, struct judged *j)
 {
     struct fuzz *fuzz = run->fuzz;
 
@@ -90,6 +104,9 @@ static void count_case(struct run *run, const struct judged *j)
     for (int a = 0; a < FUZZ_ASPECTS; a++)
         for (size_t k = 0; k < FUZZ_KINDS; k++)
             fuzz->made[a][k] += j->made.kinds[a] >> k & 1;
+    keep_policy(&j->verdict, fuzz);
+    if (j->verdict.outcome == OUTCOME_PASS)
+        fuzz->kept &= j->verdict.fits;
     fuzz->passed += j->verdict.outcome == OUTCOME_PASS;
     fuzz->finite += j->verdict.outcome == OUTCOME_PASS && j->verdict.finite;
     fuzz->skipped += j->verdict.outcome == OUTCOME_SKIP;
@@ -158,10 +175,14 @@ const char *run_cases(struct fuzz *fuzz)
     size_t started = 1;
 
     fuzz->error[0] = 0;
+    if (!fuzz->allowed)
+        fuzz->allowed = policy_allowed(0);
+    fuzz->kept = fuzz->allowed;
     if (run.window && jobs) {
         pthread_mutex_init(&run.lock, NULL);
         pthread_cond_init(&run.room, NULL);
         for (size_t k = 0; k < fuzz->jobs; k++) {
+            fuzz->adapters[k].allowed = fuzz->allowed;
             fuzz->adapters[k].pass_suffices = 1;    /* the verdict of a case that passes is only counted */
             jobs[k] = (struct job){ .run = &run, .adapter = &fuzz->adapters[k] };
         }

@@ -55,7 +55,7 @@ static int accept_smaller(struct shrink *s, struct npz *smaller)
     s->budget -= price(s, smaller);
     if (!is_over(s))
         s->error = fuzz_judge(&verdict, NULL, s->fuzz, smaller);
-    if (is_over(s) || verdict.outcome != s->verdict->outcome) {
+    if (is_over(s) || verdict.outcome != s->verdict->outcome || verdict.is_policy != s->verdict->is_policy) {
         npz_free(smaller);
         return 0;
     }

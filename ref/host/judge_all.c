@@ -80,6 +80,12 @@ static void join(struct verdict *verdict, const struct array first[STAGES], cons
     } else if (verdict->outcome == OUTCOME_PASS && again->outcome == OUTCOME_FAIL) {
         *verdict = *again;
         prefix(verdict, in_second);
+    } else {
+        verdict->fits &= again->fits;
+        if (verdict->outcome == OUTCOME_PASS && !verdict->fits) {
+            verdict->outcome = OUTCOME_FAIL;
+            prefix(verdict, "one policy in one round and another in the other");
+        }
     }
 }
 

@@ -19,7 +19,9 @@ int expected_round(struct vector *v, const struct profile *p)
 
 static const struct npz_array *stored_stage(const struct answer *a, const struct vector *v, size_t k)
 {
-    return a->stage[k].v ? vector_stage(v, k < POLICY_FIRST_STAGE ? NULL : a->policy->name, "", a->stage[k].name) : NULL;
+    const char *policy = k < POLICY_FIRST_STAGE ? NULL : a->policy->name;
+
+    return a->stage[k].v ? vector_stage(v, policy, "", a->stage[k].name) : NULL;
 }
 
 /* What the file holds goes before what the reference computes: then a
@@ -43,15 +45,17 @@ static int take_laid_out(struct answer *a, const struct vector *v, const struct 
     return 1;
 }
 
-/* Is b another answer than a, or the same numbers again? */
-static int differs(const struct answer *a, const struct answer *b)
+/* What the policies change, before out_proj: two answers that agree here are one. */
+static int same_core(const struct answer *a, const struct answer *b)
 {
-    FOR(k, STAGES) if (a->stage[k].v) FOR(m, a->stage[k].size) {
-        double x = a->stage[k].v[m], y = b->stage[k].v[m];
+    static const enum mha_stage changed[] = { SCORES, MASKED_SCORES, ATTN_WEIGHTS, HEAD_OUTPUTS };
+
+    FOR(k, sizeof changed / sizeof *changed) FOR(m, a->stage[changed[k]].size) {
+        double x = a->stage[changed[k]].v[m], y = b->stage[changed[k]].v[m];
         if (!same_number(x, y))
-            return 1;
+            return 0;
     }
-    return 0;
+    return 1;
 }
 
 void expected_heads(struct array t[STAGES], const struct mha_in *in, const struct profile *p, enum scope scope)
@@ -107,27 +111,115 @@ static void answer_free(struct answer *a)
     sigma_free(a->sigma);
 }
 
-/* A file with golden stages lists its policies; elsewhere a policy counts where
- * it changes something. */
-static const char *answer_make(struct answer *a, const struct vector *v, int rounded, const struct policy *policy,
-                               const struct profile *p, enum scope scope, const struct array *computed)
+static const char *answer_alloc(struct answer *a, const struct vector *v)
 {
-    int stored = !rounded && scope == SCOPE_LAYER;
     const char *error;
 
-    *a = (struct answer){ .policy = policy };
+    *a = (struct answer){ .policy = &policies[POLICY_PYTORCH] };
     if ((error = mha_alloc(a->stage, &v->in)))
         return error;
-    if ((error = sigma_alloc(a->sigma, a->stage))) {
+    if ((error = sigma_alloc(a->sigma, a->stage)))
         mha_free(a->stage);
+    return error;
+}
+
+/* PyTorch's main answer. */
+static const char *answer_main(struct answer *a, const struct vector *v, int stored,
+                               const struct profile *p, enum scope scope, const struct array *computed)
+{
+    const char *error = answer_alloc(a, v);
+
+    if (error)
         return error;
-    }
     if (!computed || !stored || !take_laid_out(a, v, computed)) {
         expected_heads(a->stage, &v->in, p, scope);
-        policy_from_heads(a->stage, &v->in, policy);
+        mha_core(a->stage, &v->in);
+        mha_output(a->stage, &v->in);
     }
     if (stored)
         take_stored(a, v);
+    return NULL;
+}
+
+/* The answer of a combination, from the main one; *again: it is one of those that are there. */
+static const char *answer_of(struct answer *a, int *again, struct expected *expected, size_t combination, const struct vector *v, int stored,
+                             double largest)
+{
+    const struct answer *first = &expected->answer[0];
+    const char *error = answer_alloc(a, v);
+    int single = policy_single(combination);
+
+    if (error)
+        return error;
+    FOR(k, STAGES) if (a->stage[k].v)
+        memcpy(a->stage[k].v, first->stage[k].v, a->stage[k].size * sizeof(real));
+    policy_apply(a->stage, &v->in, combination, largest);
+    *again = 0;
+    for (size_t k = 0; k < expected->answers && !*again; k++)    /* all of them, until they are parted */
+        if ((*again = same_core(&expected->answer[k], a)))
+            expected->answer[k].combinations |= (uint64_t)1 << combination;
+    if (*again) {
+        answer_free(a);
+        return NULL;
+    }
+    mha_output(a->stage, &v->in);
+    a->combinations = (uint64_t)1 << combination;
+    a->policy = single < POLICIES ? &policies[single] : NULL;
+    if (stored && a->policy && vector_has_policy(v, a->policy->name))
+        take_stored(a, v);
+    return NULL;
+}
+
+/* Add bit combination to the answer that has bit part. */
+static void share(struct expected *expected, size_t part, size_t combination)
+{
+    FOR(a, expected->answers) if (expected->answer[a].combinations >> part & 1)
+        expected->answer[a].combinations |= (uint64_t)1 << combination;
+}
+
+/* Put the answers that no combination of conformant policies gives at the end. */
+static void part_others(struct expected *expected)
+{
+    uint64_t conformant = policy_allowed(0);
+    size_t all = expected->answers, kept = 0;
+
+    FOR(a, all) if (expected->answer[a].combinations & conformant) {
+        struct answer one = expected->answer[a];
+        memmove(&expected->answer[kept + 1], &expected->answer[kept], (a - kept) * sizeof one);
+        expected->answer[kept++] = one;
+    }
+    expected->answers = kept;
+    expected->others = all - kept;
+}
+
+/* All answers. Policies on questions that do not arise change nothing. */
+static const char *all_answers(struct expected *expected, const struct vector *v, int stored, const struct profile *p, const struct array *computed)
+{
+    const char *error;
+
+    if (!(expected->answer = calloc(1, sizeof *expected->answer)))
+        return "not enough memory for the answers";
+    if ((error = answer_main(&expected->answer[0], v, stored, p, expected->scope, computed)))
+        return error;
+    expected->answers = 1;
+    expected->answer[0].combinations = 1;
+    uint32_t questions = policy_questions(expected->answer[0].stage, p->largest);
+    for (size_t c = 1; c < policy_combinations(); c++) {
+        size_t part = policy_restricted(c, questions);
+        int again = 0;
+        if (part != c) {
+            share(expected, part, c);
+            continue;
+        }
+        struct answer *grown = realloc(expected->answer, (expected->answers + 1) * sizeof *grown);
+        if (!grown)
+            return "not enough memory for the answers";
+        expected->answer = grown;
+        if ((error = answer_of(&grown[expected->answers], &again, expected, c, v, stored, p->largest)))
+            return error;
+        expected->answers += !again;
+    }
+    part_others(expected);
     return NULL;
 }
 
@@ -140,21 +232,9 @@ const char *expected_make(struct expected *expected, const struct vector *v, int
 const char *expected_make_beside(struct expected *expected, const struct vector *v, int rounded,
                               const struct profile *p, enum scope scope, const struct array *computed)
 {
-    int golden = vector_stage(v, NULL, "", "output") != NULL;
-    const char *error = NULL;
-
     *expected = (struct expected){ .scope = scope };
-    FOR(k, POLICIES) {
-        struct answer *a = &expected->answer[expected->answers];
-        if (golden && !vector_has_policy(v, policies[k].name))
-            continue;
-        if ((error = answer_make(a, v, rounded, &policies[k], p, scope, computed)))
-            break;
-        if (!golden && k > 0 && !differs(&expected->answer[0], a))
-            answer_free(a);
-        else
-            expected->answers++;
-    }
+    const char *error = all_answers(expected, v, !rounded && scope == SCOPE_LAYER, p, computed);
+
     if (!error)
         error = expected_change_profile(expected, v, p);
     if (rounded & 2)
@@ -170,7 +250,7 @@ const char *expected_change_profile(struct expected *expected, const struct vect
 
     expected->profile = p;
     expected->not_applicable = expected->out_of_range;
-    FOR(k, expected->answers) {
+    FOR(k, expected->answers + expected->others) {
         struct answer *a = &expected->answer[k];
         if ((error = envelope(a->sigma, a->stage, &v->in, p, expected->scope)))
             return error;
@@ -182,6 +262,8 @@ const char *expected_change_profile(struct expected *expected, const struct vect
 
 void expected_free(struct expected *expected)
 {
-    FOR(k, expected->answers) answer_free(&expected->answer[k]);
-    expected->answers = 0;
+    FOR(k, expected->answers + expected->others) answer_free(&expected->answer[k]);
+    free(expected->answer);
+    expected->answer = NULL;
+    expected->answers = expected->others = 0;
 }

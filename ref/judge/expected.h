@@ -10,19 +10,21 @@
 #include "../recipe/policy.h"
 #include "../corpus/vector.h"
 
-/* One legitimate answer: its stages, and how far rounding may move them. */
+/* One answer: its stages, and how far rounding may move them. */
 struct answer {
-    const struct policy *policy;
+    const struct policy *policy;       /* that alone gives this answer; NULL if it takes several */
+    uint64_t combinations;             /* that give this answer (bit k: combination k of policy.h) */
     struct array stage[STAGES];
     struct array sigma[STAGES];
 };
 
-/* Every legitimate answer to a vector under a profile. */
+/* Every answer to a vector under a profile, accepted or not. */
 struct expected {
     const struct profile *profile;
     enum scope scope;
-    struct answer answer[POLICIES];    /* answers of them, pytorch first */
-    size_t answers;
+    struct answer *answer;             /* PyTorch's main one first */
+    size_t answers;                    /* by conformant policies alone */
+    size_t others;                     /* behind them: by policies that --allow accepts */
     const char *not_applicable;        /* NULL, or why the profile cannot decide this vector */
     const char *out_of_range;          /* NULL, or the same, of the inputs */
 };

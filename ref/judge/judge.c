@@ -59,6 +59,15 @@ static void match_answer(struct match *match, const struct array got[STAGES],
     }
 }
 
+static size_t first_of(uint64_t set)
+{
+    size_t first = 0;
+
+    while (first < 63 && !(set >> first & 1))
+        first++;
+    return first;
+}
+
 static int better(const struct match *a, const struct match *b)
 {
     if (a->wrong_stages != b->wrong_stages)
@@ -66,20 +75,38 @@ static int better(const struct match *a, const struct match *b)
     return a->wrong < b->wrong;
 }
 
-/* The answer that fits best: one without a wrong stage if there is any. */
-static const struct policy *match_expected(struct match *best, const struct array got[STAGES], const struct expected *expected)
+/* Match got with the answers that a combination of the set gives, or with the
+ * others if outside is set. Set *best to the best match: one without a wrong stage
+ * if there is any; *nearest to a combination that gives it. Returns the
+ * combinations whose answers match. */
+static uint64_t match_expected(struct match *best, size_t *nearest, const struct array got[STAGES], const struct expected *expected,
+                               uint64_t set, int outside)
 {
-    const struct policy *policy = NULL;
+    uint64_t fits = 0;
+    int some = 0;
 
-    FOR(a, expected->answers) {
+    FOR(a, expected->answers + expected->others) {
+        const struct answer *answer = &expected->answer[a];
         struct match match;
-        match_answer(&match, got, &expected->answer[a], expected->profile);
-        if (!policy || better(&match, best)) {
+        if (((answer->combinations & set) == 0) != outside)
+            continue;
+        match_answer(&match, got, answer, expected->profile);
+        fits |= match.wrong_stages ? 0 : answer->combinations;
+        if (!some++ || better(&match, best)) {
             *best = match;
-            policy = expected->answer[a].policy;
+            *nearest = first_of(answer->combinations);
         }
     }
-    return policy;
+    return fits;
+}
+
+/* Combinations under which scores do not overflow: a range is that of one type. */
+static uint64_t in_range(void)
+{
+    uint64_t set = 0;
+
+    FOR(c, policy_combinations()) set |= (uint64_t)(policy_of(c, QUESTION_OVERFLOW) == POLICY_PYTORCH) << c;
+    return set;
 }
 
 /* The tightest profile that the results meet on this vector; passed tells
@@ -90,6 +117,7 @@ static const struct profile *profile_met(const struct vector *v, struct expected
 
     FOR(k, PROFILES) {
         struct match match;
+        size_t nearest;
         if (&profiles[k] == asked) {
             if (passed)
                 return asked;
@@ -97,7 +125,7 @@ static const struct profile *profile_met(const struct vector *v, struct expected
         }
         if (expected_change_profile(expected, v, &profiles[k]))
             return NULL;
-        if (!expected->not_applicable && match_expected(&match, got, expected) && !match.wrong_stages)
+        if (!expected->not_applicable && match_expected(&match, &nearest, got, expected, in_range(), 0))
             return &profiles[k];
     }
     return NULL;
@@ -125,7 +153,17 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
         expected_free(&expected);
         return;
     }
-    verdict->policy = match_expected(&match, got, &expected);
+    uint64_t allowed = adapter->allowed ? adapter->allowed : policy_allowed(0), refused;
+    struct match other;
+    size_t other_nearest;
+    verdict->fits = match_expected(&match, &verdict->combination, got, &expected, allowed, 0);
+    refused = match_expected(&other, &other_nearest, got, &expected, allowed, 1);
+    if (!verdict->fits && refused) {
+        match = other;
+        verdict->combination = other_nearest;
+    }
+    verdict->fits |= refused;
+    verdict->policy = policy_first(verdict->combination);
     verdict->judged = match.judged;
     verdict->finite = match.finite;
     verdict->first_wrong = match.first_wrong;
@@ -133,6 +171,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
     verdict->noise = match.measured ? sqrt(match.squares / (double)match.measured) : NAN;
     enum mha_stage required = scope == SCOPE_CORE ? HEAD_OUTPUTS : OUTPUT;
     if (!got[required].v) {
+        verdict->fits = 0;
         verdict->outcome = OUTCOME_FAIL;
         snprintf(verdict->reason, sizeof verdict->reason, "%s: not given, and it is the one that must be",
                  expected.answer[0].stage[required].name);
@@ -141,6 +180,7 @@ static void judge_case(struct verdict *verdict, const struct vector *v, int roun
         snprintf(verdict->reason, sizeof verdict->reason, "%s", match.reason);
     } else {
         verdict->outcome = OUTCOME_PASS;
+        verdict_keep_to(verdict, verdict->combination, allowed);
     }
     if (verdict->outcome == OUTCOME_PASS && adapter->pass_suffices)
         verdict->meets = p;

@@ -20,7 +20,10 @@ struct verdict {
     enum outcome outcome;            /* skip: not applicable to the profile, or the kernel said so */
     const struct profile *profile;   /* what was asked for */
     const struct profile *meets;     /* the tightest profile that the results meet; NULL where none */
-    const struct policy *policy;     /* the answer that matched, or the nearest one; NULL where nothing was judged */
+    const struct policy *policy;     /* of the answer that matched, or of the nearest one: its first but PyTorch's; NULL if nothing was judged */
+    size_t combination;              /* of policies (policy.h), that give this answer */
+    uint64_t fits;                   /* bit c: the results match the answer of combination c, accepted or not */
+    int is_policy;                   /* FAIL for its policy alone: the numbers are right */
     uint32_t judged;                 /* bit k: stage k was given and compared */
     uint32_t features;               /* bit k: the vector has feature k of feature.h */
     int not_applicable;              /* skipped by the profile, not by the kernel */
@@ -30,6 +33,22 @@ struct verdict {
     struct element worst;            /* of the first wrong stage, else of all judged stages */
     char reason[512];                /* one sentence: why it failed, was skipped, ... "" for a plain pass */
 };
+
+/* Accept the answer of this combination alone, if allowed has it (policy_allowed()):
+ * set outcome, policy and reason of a verdict whose fits is not 0. Results that
+ * match another combination become failures by their policy. */
+void verdict_keep_to(struct verdict *verdict, size_t combination, uint64_t allowed);
+
+/* A kernel answers by one combination of policies in a whole run: find the one
+ * that most verdicts fit, and keep all to it. Returns it. */
+size_t verdicts_keep_to_one(struct verdict *verdicts, size_t count, uint64_t allowed);
+
+/* The combinations that all of these verdicts fit which fit any. */
+uint64_t verdicts_common(const struct verdict *verdicts, size_t count);
+
+/* "scores overflow float16 before they are scaled: NaN from |q k| > 65504 on": a policy's sentence under a profile. */
+#define POLICY_SENTENCE 240
+const char *policy_sentence(char text[POLICY_SENTENCE], const struct policy *policy, const struct profile *p);
 
 /* The stages that a kernel returns, not the steps on the way to them. */
 enum { RETURNED = 4 };
@@ -57,6 +76,7 @@ struct adapter {
     enum scope scope;                                                  /* what its kernel computes */
     int pass;                                                          /* 0; 1 in a second round over the vectors */
     int is_reference;                                                 /* its results are all stages by mha_forward() */
+    uint64_t allowed;                                                  /* combinations that pass; 0: those of conformant policies */
     int pass_suffices;                                                 /* verdict.meets of what passes may be the profile asked for */
 };
 

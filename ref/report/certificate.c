@@ -6,7 +6,7 @@
 #include "parts.h"
 #include "quote.h"
 
-const char *const report_fact_names[FACTS] = { "scope", "asked for", "switches", "random cases" };
+const char *const report_fact_names[FACTS] = { "scope", "asked for", "switches", "policies", "random cases" };
 
 int report_status(const struct report *report)
 {
@@ -37,12 +37,15 @@ const char *report_outcome(const struct report *report)
 
 const char *report_statement(char text[STATEMENT], const struct report *report)
 {
+    char but_for[BUT_FOR];
     struct tally all;
 
     report_tally(&all, report, NULL);
     size_t claimable = all.vectors - all.not_applicable;
     if (report_status(report) == CONFORMANT && 2 * all.passed < claimable)
         snprintf(text, STATEMENT, "conformant in what it claims: %zu of %zu vectors", all.passed, claimable);
+    else if (report_status(report) == 1 && report_but_for(but_for, report)[0])
+        snprintf(text, STATEMENT, "conformant but for %s", but_for);
     else
         snprintf(text, STATEMENT, "%s", report_outcome(report));
     return text;
@@ -90,6 +93,8 @@ const char *report_fact(char text[FACT], const struct report *report, int fact)
         tell_asked(text, report);
     else if (fact == FACT_SWITCHES && report->switches)
         snprintf(text, FACT, "%s", report->switches);
+    else if (fact == FACT_POLICIES)
+        report_policies(text, report);
     else if (fact == FACT_RANDOM)
         tell_random(text, report->random);
     return text;

@@ -16,9 +16,9 @@ const char *report_category(char category[CATEGORY], const struct verdict *verdi
 const char *report_outcome(const struct report *report);
 
 /* What the certificate says beside counts, errors and versions, in the same words in every format. */
-enum { FACT_SCOPE, FACT_ASKED, FACT_SWITCHES, FACT_RANDOM, FACTS };
+enum { FACT_SCOPE, FACT_ASKED, FACT_SWITCHES, FACT_POLICIES, FACT_RANDOM, FACTS };
 #define FACT 512
-extern const char *const report_fact_names[FACTS];    /* "scope" "asked for" "switches" "random cases" */
+extern const char *const report_fact_names[FACTS];    /* "scope" "asked for" "switches" "policies" "random cases" */
 const char *report_fact(char text[FACT], const struct report *report, int fact);    /* "" where there is nothing to say */
 
 /* The failed vector that is furthest off, the failed random case, or NULL. */
@@ -31,6 +31,16 @@ const char *report_again(char text[AGAIN], const struct report *report, const st
 /* "scale_none: explains 117 of 128 failures: ..."; "no listed mistake fits"; "" where nothing was looked at. */
 #define LIKELY 512
 const char *report_likely(char text[LIKELY], const struct report *report);
+/* The policies of the run, those that some vector shows, as "zero_rows, masked_ignored"; "pytorch" if there is none. */
+const char *report_policies(char text[FACT], const struct report *report);
+
+/* "rows without an open key: mean of the values, ...": what the only failures are,
+ * if all of them are by policies that --allow would accept; else "". */
+#define BUT_FOR 512
+const char *report_but_for(char text[BUT_FOR], const struct report *report);
+
+/* The same policies (bit k: policies[k]); 0 if there is another failure. */
+uint32_t report_refused(const struct report *report);
 
 /* "output[0,2,3]: got 0.25, expected 0.5, sigma 1e-08, off by 2.5e+07 sigma"; "" where there is no element. */
 #define ELEMENT 256

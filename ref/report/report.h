@@ -26,6 +26,7 @@ struct report {
     const struct random_cases *random;    /* judged after the vectors; NULL: none could be asked for */
     size_t count;
     const struct verdict *verdicts;
+    size_t combination;             /* of policies, to which all verdicts were kept */
     const struct diagnosis *diagnosis;           /* NULL: nothing failed that could be looked at */
     const char *rerun;              /* the command line that judges again, but for the vector's name */
     int all;                        /* text: a line for each failure, however many */
@@ -35,6 +36,7 @@ struct report {
 /* Random cases that were judged after the vectors, until the first failure. */
 struct random_cases {
     uint64_t seed, asked;           /* asked 0: none */
+    uint64_t allowed;               /* combinations of policies (policy.h) that pass */
     uint64_t judged, passed, skipped;
     const char *not_run;            /* why none was run though some were asked for; or NULL */
     int failed;                     /* then: */
@@ -74,7 +76,7 @@ int report_status(const struct report *report);
 
 /* "conformant", "conformant in what it claims: 5 of 180 vectors", "not conformant",
  * "nothing was judged", "could not judge", "interrupted, not a verdict" */
-#define STATEMENT 96
+#define STATEMENT 600
 const char *report_statement(char text[STATEMENT], const struct report *report);
 
 #endif

@@ -28,6 +28,7 @@ static void certificate(FILE *f, const struct report *report)
 {
     char statement[STATEMENT], fact[FACT];
     struct tally all;
+    char sentence[BUT_FOR];
 
     report_tally(&all, report, NULL);
     text(f, "\"certificate\":{\"verdict\":", report_outcome(report));
@@ -50,6 +51,8 @@ static void certificate(FILE *f, const struct report *report)
     text(f, ",\"asked\":", report_fact(fact, report, FACT_ASKED));
     text(f, ",\"switches\":", report_fact(fact, report, FACT_SWITCHES));
     text(f, ",\"random_cases\":", report_fact(fact, report, FACT_RANDOM));
+    text(f, ",\"policies\":", report_fact(fact, report, FACT_POLICIES));
+    text(f, ",\"but_for\":", report_but_for(sentence, report)[0] ? sentence : NULL);
     fputs("}", f);
 }
 
@@ -63,6 +66,7 @@ static void result(FILE *f, const struct verdict *v, const char *const stage[STA
     text(f, ",\"profile\":", v->profile->name);
     text(f, ",\"meets\":", v->meets ? v->meets->name : NULL);
     text(f, ",\"policy\":", v->policy ? v->policy->name : NULL);
+    fprintf(f, ",\"is_policy\":%s", v->is_policy ? "true" : "false");
     number(f, ",\"noise\":", v->noise);
     if (e->stage < STAGES) {
         text(f, ",\"worst\":{\"stage\":", stage[e->stage]);

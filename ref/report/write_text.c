@@ -111,7 +111,7 @@ static const char *outcome_word(const struct verdict *v)
 
 static void failure(FILE *f, const struct report *report, const struct verdict *v, const char *const stage[STAGES], int in_full)
 {
-    char text[ELEMENT > FINDING ? ELEMENT : FINDING], word[512], again[AGAIN];
+    char text[ELEMENT > FINDING ? ELEMENT : FINDING], word[512], again[AGAIN], sentence[POLICY_SENTENCE];
 
     colored(f, report, red, outcome_word(v));
     fputs(" ", f);
@@ -124,8 +124,8 @@ static void failure(FILE *f, const struct report *report, const struct verdict *
     item(f, "first wrong stage", v->first_wrong < STAGES ? stage[v->first_wrong] : "");
     item(f, "worst element", report_element(text, v, stage));
     if (v->policy && v->policy != &policies[POLICY_PYTORCH]) {
-        snprintf(word, sizeof word, "%s: %s", v->policy->name, v->policy->sentence);
-        item(f, "nearest answer", word);
+        snprintf(word, sizeof word, "%s: %s", v->policy->name, policy_sentence(sentence, v->policy, v->profile));
+        item(f, v->is_policy ? "policy" : "nearest answer", word);
     }
     judged_stages(f, v, stage);
     item(f, "meets", v->meets && v->meets > v->profile ? v->meets->name : "");
@@ -232,6 +232,7 @@ static void note(FILE *f, const struct report *report, const struct verdict *v, 
 /* Passes that something is to be said about. */
 static void notes(FILE *f, const struct report *report)
 {
+    char sentence[POLICY_SENTENCE];
     int some = 0;
 
     for (size_t k = 0; k < report->count; k++) {
@@ -243,7 +244,7 @@ static void notes(FILE *f, const struct report *report)
         if (v->reason[0])
             note(f, report, v, "", v->reason);
         if (other)
-            note(f, report, v, "one of the accepted answers: ", v->policy->sentence);
+            note(f, report, v, "one of the accepted answers: ", policy_sentence(sentence, v->policy, v->profile));
     }
 }
 

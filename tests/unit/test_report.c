@@ -118,10 +118,10 @@ Test(report, json)
     struct report r = report(2);
     char *text = written(&r, REPORT_JSON);
 
-    expect(text, "{\"vector\":\"core/a\",\"verdict\":\"pass\",\"profile\":\"float32\",\"meets\":\"float64\",\"policy\":\"pytorch\",\"noise\":0.5,"
+    expect(text, "{\"vector\":\"core/a\",\"verdict\":\"pass\",\"profile\":\"float32\",\"meets\":\"float64\",\"policy\":\"pytorch\",\"is_policy\":false,\"noise\":0.5,"
                  "\"worst\":{\"stage\":\"output\",\"index\":[0,1,2],\"got\":1,\"expected\":1.25,\"sigma\":0.125,\"error_sigma\":2},"
                  "\"first_wrong_stage\":null,\"judged\":[\"output\"],\"reason\":\"\"}");
-    expect(text, "\"policy\":null,\"noise\":2,\"worst\":{\"stage\":\"attn_weights\",\"index\":[0,1,2,3],"
+    expect(text, "\"policy\":null,\"is_policy\":false,\"noise\":2,\"worst\":{\"stage\":\"attn_weights\",\"index\":[0,1,2,3],"
                  "\"got\":\"nan\",\"expected\":\"-inf\",\"sigma\":0,\"error_sigma\":\"inf\"}");
     free(text);
     r.count = 0;
