@@ -75,7 +75,7 @@ static void read_scalar(struct config *config, struct object *o, const char *key
     if (!strcmp(key, "model_type") && outermost)
         snprintf(config->model_type, sizeof config->model_type, "%s", text);
     if (!strcmp(key, "rope_theta") || !strcmp(key, "rotary_emb_base"))
-        config->rope_theta = strtod(text, NULL);
+        config->rope_theta[config->rope_theta[0] > 0] = strtod(text, NULL);
     if (!strcmp(key, "rms_norm_eps") || !strcmp(key, "layer_norm_eps") || !strcmp(key, "layer_norm_epsilon"))
         config->norm_eps = strtod(text, NULL);
 }
@@ -133,8 +133,11 @@ const char *config_parse(struct config *config, const char *text, size_t length,
     add_section(config, &o, o.heads);
     add_section(config, &o, o.encoder_heads != o.heads ? o.encoder_heads : 0);
     add_section(config, &o, o.decoder_heads != o.heads && o.decoder_heads != o.encoder_heads ? o.decoder_heads : 0);
-    if (!isfinite(config->rope_theta) || config->rope_theta < 0)
-        config->rope_theta = 0;
+    for (int k = 0; k < 2; k++)
+        if (!isfinite(config->rope_theta[k]) || config->rope_theta[k] < 0)
+            config->rope_theta[k] = 0;
+    if (!isfinite(config->norm_eps) || config->norm_eps < 0)
+        config->norm_eps = 0;
     return NULL;
 }
 

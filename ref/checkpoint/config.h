@@ -23,7 +23,7 @@ struct config {
     size_t count;
     char model_type[40];            /* of the outermost object; "" if not given */
     int multi_query;
-    double rope_theta, norm_eps;    /* 0 if not given */
+    double rope_theta[2], norm_eps; /* 0 if not given; of two kinds of layers the first and the last */
 };
 
 /* Read config.json in the folder of a checkpoint; a folder without one leaves

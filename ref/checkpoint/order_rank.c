@@ -3,246 +3,446 @@
  * All readings, ranked by their error on a part of the record.
  *
  * Whatever the order and the number of heads, a reading picks its q, k and v
- * out of the same 3E products of an input with the outputs of the weight. So
- * these are computed once for each way of storing, and each reading only
- * gathers heads from them and runs the rest of the recipe.
- *
- * Letters: n batch item, i query row, j key row, t row of either kind, h head,
- * d channel of a head, e channel, o output of the packed weight.
+ * out of the same products of an input with the outputs of the file. They are
+ * worked out once for each way of storing; a reading gathers its heads from
+ * them and takes the remaining steps.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../corpus/vector.h"
 #include "../store/grow.h"
 #include "order.h"
 
-#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+enum { ITEMS = 2, QUERIES = 8, KEYS = 4096, CHANNELS = 48 };    /* the part of the record */
+enum { READINGS_AT_MOST = 1 << 14, READINGS_KEPT = 1 << 10 };
+#define WORK_AT_MOST(depth) ((depth) < 2 ? 6e9 : 1e9)    /* multiplications for all readings of one depth */
 
-enum { ITEMS = 2, QUERIES = 8, KEYS = 4096 };    /* the part of the record; keys of all items */
+/* ---- lists of steps ---- */
 
-/* The part of the record as (N,L,E) and so on, and the 3E products of each row. */
-struct part {
-    struct mha_in in;
-    double *rows[3];        /* query, key, value */
-    double *products[3];    /* (rows, 3E); undefined for a slot of another width */
-    double *want;           /* (N,L,E) */
-    double *out[2];         /* out_proj.weight as stored, and transposed */
-};
-
-static void part_free(struct part *part)
-{
-    FOR(x, 3) {
-        free(part->rows[x]);
-        free(part->products[x]);
-    }
-    free(part->want);
-    free(part->out[1]);
-}
-
-static double *canonical(const double *x, const struct vector *v, size_t N, size_t T, size_t whole_N, size_t whole_T, size_t C)
-{
-    double *y = malloc((N * T * C + 1) * sizeof *y);
-
-    if (y)
-        FOR(n, N) FOR(t, T)
-            memcpy(y + (n * T + t) * C, x + (v->in.batch_first ? n * whole_T + t : t * whole_N + n) * C, C * sizeof *y);
-    return y;
-}
-
-static int part_make(struct part *part, const struct vector *v, const struct weights *w, const struct npz *record)
-{
-    const struct mha_in *in = &v->in;
-    size_t N = in->N < ITEMS ? in->N : in->S > KEYS / ITEMS ? 1 : ITEMS, E = in->E;
-    size_t L = in->L < QUERIES || in->attn_mask.ndim == 3 ? in->L : QUERIES;    /* (L,S) alone can be cut short */
-    double *all = record_output(record, in->batch_first, in->N, in->L, E);
-
-    *part = (struct part){ .in = *in };
-    part->in.N = N;
-    part->in.L = L;
-    part->in.batched = part->in.batch_first = 1;
-    part->rows[0] = canonical(in->query, v, N, L, in->N, in->L, E);
-    part->rows[1] = canonical(in->key, v, N, in->S, in->N, in->S, in->Ek);
-    part->rows[2] = canonical(in->value, v, N, in->S, in->N, in->S, in->Ev);
-    part->want = malloc((N * L * E + 1) * sizeof *part->want);
-    part->out[0] = w->out;
-    part->out[1] = malloc(E * E * sizeof *part->out[1]);
-    FOR(x, 3) part->products[x] = malloc((N * (x ? in->S : L) * 3 * E + 1) * sizeof(double));
-    int ok = all && part->rows[0] && part->rows[1] && part->rows[2] && part->want && part->out[1]
-          && part->products[0] && part->products[1] && part->products[2];
-    if (ok) {
-        FOR(n, N) memcpy(part->want + n * L * E, all + n * in->L * E, L * E * sizeof *all);
-        FOR(e, E) FOR(i, E) part->out[1][e * E + i] = w->out[i * E + e];
-    }
-    free(all);
-    return ok;
-}
-
-/* products[x][t][o] = rows[x][t] . weight of o + bias of o, where the widths fit.
- * buffer has room for the longest weight. */
-static void multiply(struct part *part, const struct weights *w, enum storing storing, double *buffer)
-{
-    const size_t width[3] = { part->in.E, part->in.Ek, part->in.Ev }, outputs = 3 * w->E;
-
-    FOR(o, outputs) {
-        size_t inputs = w->separate ? w->width[o / w->E] : w->E;
-        FOR(i, inputs) buffer[i] = weights_get(w, storing, o, i);
-        FOR(x, 3) FOR(t, width[x] == inputs ? part->in.N * (x ? part->in.S : part->in.L) : 0) {
-            const double *row = part->rows[x] + t * inputs;
-            double sum = 0;
-            FOR(i, inputs) sum += row[i] * buffer[i];
-            part->products[x][t * outputs + o] = sum + (w->bias ? w->bias[o] : 0);
-        }
-    }
-}
-
-/* The heads of q, k or v, gathered; then bias_k or bias_v as one more row. */
-static void gather(struct array *y, int which, const struct part *part, const struct reading *r)
-{
-    size_t N = y->shape[0], H = y->shape[1], T = y->shape[2], D = y->shape[3], E = H * D;
-    size_t rows = which ? part->in.S : part->in.L;
-    const double *bias = which == 1 ? part->in.bias_k : which == 2 ? part->in.bias_v : NULL;
-
-    FOR(n, N) FOR(h, H) FOR(t, T) FOR(d, D) {
-        size_t o = layout_output(&r->layout, &(struct outputs){ E, { E, E, E }, H }, which, h * D + d);
-        y->v[((n * H + h) * T + t) * D + d] = t < rows ? part->products[which][(n * rows + t) * 3 * E + o]
-                                            : bias && t == rows ? bias[h * D + d] : 0;
-    }
-}
-
-static double error_of(const struct array *output, const double *want)
-{
-    double squares = 0;
-    size_t count = 0;
-
-    FOR(m, output->size) if (isfinite(output->v[m]) && isfinite(want[m])) {
-        squares += (output->v[m] - want[m]) * (output->v[m] - want[m]);
-        count++;
-    }
-    return count ? sqrt(squares / (double)count) : INFINITY;
-}
-
-struct list {
-    struct reading *reading;
+struct steps_list {
+    struct steps *steps;
     size_t count, room;
 };
 
-static int append(struct list *list, const struct reading *r)
+static int add_steps(struct steps_list *list, struct steps s)
 {
-    struct reading *readings = grow(list->reading, &list->room, list->count, sizeof *readings);
+    struct steps *steps = grow(list->steps, &list->room, list->count, sizeof *steps);
 
-    if (!readings)
+    if (!steps)
         return 0;
-    list->reading = readings;
-    list->reading[list->count++] = *r;
+    list->steps = steps;
+    list->steps[list->count++] = s;
     return 1;
 }
 
-/* Every order and both out_proj for one way of storing, portions and number of heads. */
-static const char *try_orders(struct list *list, struct array t[STAGES], struct part *part, const struct weights *w, struct reading r)
+/* Add the rotations that a number of channels of a head allows, to what s does. */
+static int add_rotations(struct steps_list *list, struct steps s, const struct io *io, size_t D, const struct config *config)
 {
-    for (int order = 0; order < LAYOUT_ORDERS; order++) {
-        layout_order(r.layout.slot, order);
-        if (!reading_fits(w, &r.layout, part->in.E, part->in.Ek, part->in.Ev))
-            continue;
-        for (int which = 0; which < 3; which++)
-            gather(&t[Q_HEADS + which], which, part, &r);
-        mha_core(t, &part->in);
-        for (r.out_transposed = 0; r.out_transposed < 2; r.out_transposed++) {
-            part->in.out_proj_weight = part->out[r.out_transposed];
-            mha_output(t, &part->in);
-            r.rms = error_of(&t[OUTPUT], part->want);
-            if (!append(list, &r))
-                return "not enough memory for the readings";
+    const double bases[] = { config ? config->rope_theta[0] : 0, config ? config->rope_theta[1] : 0, 10000, 500000, 1000000 };
+    const size_t widths[] = { D, D / 2, D / 4, 32, 64 };
+    int ok = 1;
+
+    for (s.position = POSITION_HALVES; s.position <= POSITION_PAIRS; s.position++) {    /* of 2 channels both are one */
+        for (size_t k = 0; io->cos && k < 2; k++) {
+            s.rotary = k ? 2 * io->R : io->R;
+            s.base = 0;
+            if (s.rotary <= D && s.rotary % 2 == 0)
+                ok = ok && add_steps(list, s);
+        }
+        for (size_t k = 0; !io->cos && k < sizeof widths / sizeof *widths; k++)
+            for (size_t b = 0; b < sizeof bases / sizeof *bases; b++) {
+                s.rotary = widths[k];
+                s.base = bases[b];
+                int new_width = s.rotary >= (s.position == POSITION_PAIRS ? 3 : 2) && s.rotary % 2 == 0 && s.rotary <= D && (k < 3 || (s.rotary != D && s.rotary != D / 2 && s.rotary != D / 4));
+                int new_base = bases[b] > 1 && (b < 1 || bases[b] != bases[0]) && (b < 2 || bases[b] != bases[1]);
+                if (s.rotary == 2)    /* one angle, whatever the base */
+                    new_base = b == 2;
+                if (new_width && new_base)
+                    ok = ok && add_steps(list, s);
+            }
+    }
+    return ok;
+}
+
+/* Return the number of the last step that s has beside the plain ones, in the order in which they are added; 0: none. */
+static int last_step(const struct steps *s)
+{
+    return s->no_out_bias ? 6 : s->residual ? 5 : s->pre_norm ? 4 : s->position != POSITION_NONE ? 3 : s->mask != MASK_RECORDED ? 2 : s->scale != SCALE_ROOT_D;
+}
+
+/* Add the masks that a record without them may have had. */
+static int add_masks(struct steps_list *list, struct steps s, const struct io *io)
+{
+    int ok = 1;
+
+    for (int k = 1; k < MASKS; k++) {
+        int possible = k == MASK_CAUSAL ? io->L > 1 : k == MASK_INVERTED ? io->mask || io->padding : !io->padding && io->S <= 256;
+        s.mask = (enum masking)k;
+        ok = ok && (!possible || add_steps(list, s));
+    }
+    return ok;
+}
+
+static int add_pre_norms(struct steps_list *list, struct steps s, const struct weights *w, const struct config *config)
+{
+    const double eps[] = { config ? config->norm_eps : 0, 1e-5, 1e-6, 1e-12 };
+    int ok = 1;
+
+    for (int k = 1; k <= 2 * w->norms; k++)
+        for (size_t e = 0; e < sizeof eps / sizeof *eps; e++) {
+            s.pre_norm = k;
+            s.eps = eps[e];
+            if (eps[e] > 0 && (!e || eps[e] != eps[0]))
+                ok = ok && add_steps(list, s);
+        }
+    return ok;
+}
+
+/* Add everything that one more step than those of s can do, behind the last one
+ * of s, so that each set of steps is met once. D: channels of a head. */
+static int add_one_step(struct steps_list *list, struct steps s, const struct io *io, const struct weights *w, size_t D, const struct config *config)
+{
+    int last = last_step(&s), ok = 1;
+    struct steps t = s;
+
+    for (int k = 1; k < SCALES && last < 1; k++) {
+        t.scale = (enum scale)k;
+        ok = ok && add_steps(list, t);
+    }
+    if (last < 2)
+        ok = ok && add_masks(list, s, io);
+    t = s;
+    for (int k = POSITION_ALIBI; k <= POSITION_ALIBI_BOTH && last < 3; k++) {
+        t.position = (enum position)k;
+        if (k == POSITION_ALIBI || s.mask != MASK_CAUSAL)    /* under a causal mask both are one */
+            ok = ok && add_steps(list, t);
+    }
+    if (last < 3 && D > 1)
+        ok = ok && add_rotations(list, s, io, D, config);
+    if (last < 4)
+        ok = ok && add_pre_norms(list, s, w, config);
+    t = s;
+    t.residual = 1;
+    if (last < 5 && (io->residual || io->width[0] == io->O))
+        ok = ok && add_steps(list, t);
+    t = s;
+    t.no_out_bias = 1;
+    if (last < 6 && w->out_bias)
+        ok = ok && add_steps(list, t);
+    return ok;
+}
+
+/* The steps that the tensors and the record ask for: norms of q and k, cos and sin. */
+static int add_first_steps(struct steps_list *list, const struct io *io, const struct weights *w, size_t D, const struct config *config)
+{
+    struct steps_list normed = { 0 };
+    const double eps[] = { config ? config->norm_eps : 0, 1e-6, 1e-5 };
+    int ok = add_steps(&normed, (struct steps){ 0 });
+
+    for (int norm = 1; norm < HEAD_NORMS && (w->q_norm || w->k_norm); norm++)
+        for (int late = 0; late < 2; late++)
+            for (size_t e = 0; e < 3; e++) {
+                struct steps s = { .norm = (enum head_norm)norm, .norm_late = late, .eps = eps[e] };
+                if (eps[e] > 0 && (!e || eps[e] != eps[0]))
+                    ok = ok && add_steps(&normed, s);
+            }
+    for (size_t k = 0; k < normed.count && ok; k++) {
+        ok = add_steps(list, normed.steps[k]);
+        if (io->cos && D > 1)
+            ok = ok && add_rotations(list, normed.steps[k], io, D, config);
+    }
+    free(normed.steps);
+    return ok;
+}
+
+/* Return how many steps differ from the plain ones, without a causal mask. */
+static int causes_of(const struct steps *s)
+{
+    return (s->scale != SCALE_ROOT_D) + (s->mask > MASK_CAUSAL) + (s->position != POSITION_NONE) + (s->pre_norm != 0) + s->residual + s->no_out_bias;
+}
+
+/* List the steps of a depth: 0 the first ones, then with one or two more, and at 3 with a causal mask besides. */
+static int list_steps(struct steps_list *list, const struct io *io, const struct weights *w, size_t D, const struct config *config, int depth)
+{
+    struct steps_list last = { 0 }, next;
+    int ok = add_first_steps(&last, io, w, D, config);
+
+    for (int k = 0; k < depth && ok; k++, last = next) {
+        next = (struct steps_list){ 0 };
+        for (size_t m = 0; m < last.count && ok; m++) {
+            struct steps_list more = { 0 };
+            ok = add_one_step(&more, last.steps[m], io, w, D, config);
+            for (size_t x = 0; x < more.count && ok; x++)
+                if (k < 2 || more.steps[x].mask == MASK_CAUSAL)
+                    ok = add_steps(&next, more.steps[x]);
+            free(more.steps);
+        }
+        free(last.steps);
+    }
+    *list = last;
+    return ok;
+}
+
+/* ---- errors ---- */
+
+struct part {
+    struct products products;
+    size_t channel[CHANNELS], channels;
+    double *want, *out;         /* (N,L,channels) */
+    double size;                /* rms of want */
+};
+
+static double rms_error(const double *a, const double *b, size_t count)
+{
+    double squares = 0;
+    size_t finite = 0;
+
+    for (size_t m = 0; m < count; m++)
+        if (isfinite(a[m]) && isfinite(b[m])) {
+            squares += (a[m] - b[m]) * (a[m] - b[m]);
+            finite++;
+        }
+    return finite ? sqrt(squares / (double)finite) : INFINITY;
+}
+
+/* Find the lengths of the items with which a padding fits best. */
+static int find_lengths(size_t *lengths, struct part *part, const struct io *io, const struct weights *w, const struct reading *r)
+{
+    size_t N = part->products.N, size = part->products.L * part->channels, tried[ITEMS];
+    double best[ITEMS];
+
+    for (size_t length = 1; length <= io->S; length++) {
+        for (size_t n = 0; n < N; n++)
+            tried[n] = length;
+        if (!steps_run(part->out, &part->products, io, w, r, part->channel, part->channels, tried, NULL))
+            return 0;
+        for (size_t n = 0; n < N; n++) {
+            double error = rms_error(part->out + n * size, part->want + n * size, size);
+            if (length == 1 || error < best[n]) {
+                best[n] = error;
+                lengths[n] = length;
+            }
         }
     }
-    return NULL;
+    return 1;
 }
 
-static const char *try_heads(struct list *list, struct part *part, const struct weights *w, struct reading r)
+static int measure(struct reading *r, struct part *part, const struct io *io, const struct weights *w)
 {
-    size_t D = w->E / r.H;
-    struct array t[STAGES];
-    const char *wrong;
+    size_t count = part->products.N * part->products.L * part->channels, lengths[ITEMS];
+    int padded = r->steps.mask >= MASK_PADDED;
 
-    part->in.H = r.H;
-    if ((wrong = mha_alloc(t, &part->in)))
-        return wrong;
-    for (int portions = 0; portions < PORTIONS_SHARDS && !wrong; portions++) {
-        if (portions != PORTIONS_WHOLE && (w->separate || r.layout.storing > STORED_COLUMNS))
-            continue;
-        if ((portions == PORTIONS_HEAD && r.H == 1) || (portions == PORTIONS_ELEMENT && D == 1))
-            continue;    /* the same as the portions before */
-        r.layout.portions = (enum portions)portions;
-        wrong = try_orders(list, t, part, w, r);
-    }
-    mha_free(t);
-    return wrong;
+    if (padded && !find_lengths(lengths, part, io, w, r))
+        return 0;
+    if (!steps_run(part->out, &part->products, io, w, r, part->channel, part->channels, padded ? lengths : NULL, NULL))
+        return 0;
+    r->rms = rms_error(part->out, part->want, count) / (part->size > 0 ? part->size : 1);
+    return 1;
 }
+
+static int part_make(struct part *part, const struct io *io, const struct weights *w, const struct reading *r)
+{
+    size_t N = io->N < ITEMS ? io->N : io->S > KEYS / ITEMS ? 1 : ITEMS, L = io->L < QUERIES ? io->L : QUERIES;
+    double squares = 0;
+
+    *part = (struct part){ .channels = io->O < CHANNELS ? io->O : CHANNELS };
+    if (!products_make(&part->products, io, w, r, N, L, NULL))
+        return 0;
+    part->want = malloc(N * L * part->channels * sizeof *part->want);
+    part->out = malloc(N * L * part->channels * sizeof *part->out);
+    if (!part->want || !part->out)
+        return 0;
+    for (size_t k = 0; k < part->channels; k++)
+        part->channel[k] = k * io->O / part->channels;
+    for (size_t m = 0; m < N * L * part->channels; m++) {
+        size_t row = m / part->channels, n = row / L, i = row % L;
+        part->want[m] = io->output[(n * io->L + i) * io->O + part->channel[m % part->channels]];
+        squares += isfinite(part->want[m]) ? part->want[m] * part->want[m] : 0;
+    }
+    part->size = sqrt(squares / (double)(N * L * part->channels));
+    return 1;
+}
+
+static void part_free(struct part *part)
+{
+    products_free(&part->products);
+    free(part->want);
+    free(part->out);
+}
+
+/* ---- readings ---- */
 
 static int by_rms(const void *a, const void *b)
 {
     const struct reading *x = a, *y = b;
 
-    return (x->rms > y->rms) - (x->rms < y->rms);
+    if (x->rms != y->rms)
+        return (x->rms > y->rms) - (x->rms < y->rms);
+    return causes_of(&x->steps) - causes_of(&y->steps);
 }
 
-static const char *rank(struct list *list, const struct weights *w, const struct npz *record, const struct vector *v, size_t H)
+/* Append a reading; of very many only the best are kept. */
+static int append(struct ranking *all, const struct reading *r)
 {
-    struct part part;
-    double *buffer = malloc((w->width[0] + w->width[1] + w->width[2]) * sizeof *buffer);
-    const char *wrong = part_make(&part, v, w, record) && buffer ? NULL : "not enough memory for the record";
+    if (all->count == READINGS_AT_MOST) {
+        qsort(all->reading, all->count, sizeof *all->reading, by_rms);
+        all->count = READINGS_KEPT;
+    }
+    struct reading *reading = grow(all->reading, &all->room, all->count, sizeof *reading);
+    if (!reading)
+        return 0;
+    all->reading = reading;
+    all->reading[all->count++] = *r;
+    return 1;
+}
 
-    for (int storing = 0; storing < STORINGS && !wrong; storing++) {
-        struct reading r = { .batch_first = v->in.batch_first, .layout.storing = (enum storing)storing };
-        if (w->separate && !(storing == STORED_ROWS ? w->rows : storing == STORED_BLOCKS && w->columns))
+/* Add the readings of one storing with these heads: orders, portions, both directions of the output projection. */
+static int add_layouts(struct ranking *all, const struct io *io, const struct weights *w, struct reading r)
+{
+    int ok = 1;
+
+    for (int portions = 0; portions < PORTIONS; portions++)
+        for (size_t shards = portions == PORTIONS_SHARDS ? 2 : 1; shards < (portions == PORTIONS_SHARDS ? r.G : 2); shards++) {
+            r.layout.portions = (enum portions)portions;
+            r.layout.shards = portions == PORTIONS_SHARDS ? shards : 0;
+            int blocks = r.layout.storing > STORED_COLUMNS;
+            if (portions != PORTIONS_WHOLE && (w->separate || blocks || (portions == PORTIONS_HEAD && r.G == 1) || (portions == PORTIONS_ELEMENT && r.G == w->rows[0])
+                                               || (portions == PORTIONS_SHARDS && r.G % shards)))
+                continue;    /* the same as another one, or none */
+            for (int order = 0; order < LAYOUT_ORDERS; order++) {
+                layout_order(r.layout.slot, order);
+                if (!reading_fits(w, &r, io->width))
+                    continue;
+                for (r.out_transposed = 0; r.out_transposed < 2; r.out_transposed++)
+                    if (w->out_square || r.out_transposed == w->out_transposed)
+                        ok = ok && append(all, &r);
+            }
+        }
+    return ok;
+}
+
+/* Return whether a storing is possible; of a packed weight whose shape tells nothing all are. */
+static int storing_possible(const struct weights *w, int storing)
+{
+    if (w->separate)
+        return storing == STORED_ROWS ? w->rows_possible : storing == STORED_BLOCKS && w->columns_possible;
+    return storing <= STORED_COLUMNS || (w->rows[0] == w->rows[1] && w->rows[0] == w->inputs[0]);
+}
+
+/* Add all readings of the record with batch first or second. */
+static int add_readings(struct ranking *all, const struct io *io, const struct weights *w, const struct layer *layer, size_t H, int batch_first)
+{
+    size_t A = w->rows[0], K = w->rows[1];
+    int ok = 1;
+
+    for (int storing = 0; storing < STORINGS; storing++)
+        for (size_t heads = 1; heads <= A && storing_possible(w, storing); heads++) {
+            struct reading r = { .layout.storing = (enum storing)storing, .H = heads, .batch_first = batch_first };
+            if (A % heads || (H && heads != H) || (!H && layer->H && heads != layer->H) || K % (A / heads))
+                continue;
+            r.G = K / (A / heads);
+            if (heads % r.G == 0)
+                ok = ok && add_layouts(all, io, w, r);
+        }
+    return ok;
+}
+
+/* Return whether a reading has the layout that the names of the layer say. */
+static int is_by_names(const struct reading *r, const struct layer *layer, const struct weights *w)
+{
+    const struct outputs o = weights_outputs(w, r);
+    struct layout named;
+
+    if (r->out_transposed != w->out_transposed)
+        return 0;
+    if (w->separate)
+        return r->layout.storing == layer->storing && r->layout.slot[0] == 0 && r->layout.slot[1] == 1;
+    if (!layer->layout[0] || layout_parse(&named, layer->layout))
+        return 1;
+    return !memcmp(named.slot, r->layout.slot, sizeof named.slot) && named.storing == r->layout.storing
+           && layout_portions(&named, &o) == layout_portions(&r->layout, &o);
+}
+
+/* Measure every plain reading with every list of steps. Readings that need the same products come one after the other. */
+static int measure_all(struct ranking *all, const struct ranking *plain, const struct io *io, const struct weights *w, const struct layer *layer,
+                       const struct config *config, int depth, const struct steps *only)
+{
+    struct part part = { 0 };
+    struct reading made = { .layout.storing = STORINGS };
+    double cost = (double)io->S * (double)w->rows[0] * ITEMS * QUERIES * 4 + (double)w->rows[0] * ITEMS * QUERIES * CHANNELS;
+    size_t D_last = SIZE_MAX;
+    struct steps_list steps = { 0 };
+    int ok = 1;
+
+    for (size_t k = 0; k < plain->count && ok; k++) {
+        struct reading r = plain->reading[k];
+        size_t D = w->rows[0] / r.H;
+        if (D != D_last) {
+            free(steps.steps);
+            steps = (struct steps_list){ 0 };
+            ok = only ? add_steps(&steps, *only) : list_steps(&steps, io, w, D, config, depth);
+            D_last = D;
+        }
+        if (only && only->position >= POSITION_HALVES && only->rotary > D)
             continue;
-        multiply(&part, w, (enum storing)storing, buffer);
-        for (r.H = H ? H : 1; r.H <= (H ? H : w->E) && !wrong; r.H++)
-            if (w->E % r.H == 0)
-                wrong = try_heads(list, &part, w, r);
+        int large = depth && !only && cost * (double)steps.count * (double)plain->count > WORK_AT_MOST(depth);
+        all->names_only |= large;
+        if (large && !is_by_names(&r, layer, w))
+            continue;
+        for (size_t m = 0; m < steps.count && ok; m++) {
+            r.steps = steps.steps[m];
+            if (made.layout.storing != r.layout.storing || made.steps.pre_norm != r.steps.pre_norm || made.steps.eps != r.steps.eps) {
+                if (!r.steps.pre_norm && made.layout.storing == r.layout.storing && !made.steps.pre_norm)
+                    ;    /* eps does not matter */
+                else {
+                    part_free(&part);
+                    ok = part_make(&part, io, w, &r);
+                }
+                made = r;
+            }
+            all->tried++;
+            ok = ok && measure(&r, &part, io, w);
+            if (ok && isfinite(r.rms))
+                ok = append(all, &r);
+        }
     }
     part_free(&part);
-    free(buffer);
-    return wrong;
+    free(steps.steps);
+    return ok;
 }
 
-const char *order_rank(struct reading **all, size_t *count, const struct weights *w, const struct npz *record, size_t H, char error[600])
+const char *order_rank(struct ranking *all, const struct weights *w, const struct layer *layer, const struct config *config,
+                       const struct npz *record, size_t H, int depth, const struct steps *only, char error[600])
 {
-    const struct npz_array *given = npz_get(record, "batch_first"), *output = npz_get(record, "output");
-    struct list list = { 0 };
+    const struct npz_array *given = npz_get(record, "batch_first");
     char first[600] = "";
     const char *wrong = NULL;
 
+    *all = (struct ranking){ 0 };
     for (int batch_first = 1; batch_first >= 0 && !wrong; batch_first--) {
-        struct reading blank = { .layout = layout_pytorch, .H = H ? H : 1, .batch_first = batch_first };
-        struct vector v;
+        struct ranking plain = { 0 };
+        struct io io;
         if (given && given->size && (npz_value(given, 0) != 0) != batch_first)
             continue;
-        if (reading_vector(&v, w, record, &blank, 1, error)) {
+        if (io_read(&io, record, batch_first, w, error)) {
             if (!first[0])
                 memcpy(first, error, sizeof first);
             continue;
         }
-        const struct npz_array *query = npz_get(&v.file, "query");
-        if (!output || output->ndim != query->ndim || memcmp(output->shape, query->shape, sizeof output->shape))
-            wrong = say(error, 600, "output: %s in the record, wanted the shape of query, %s", output ? "another shape" : "missing",
-                        npz_shape_text((char[128]){ 0 }, query));
-        else if (!output->size)
-            wrong = say(error, 600, "output: found nothing in it");
-        else if ((wrong = rank(&list, w, record, &v, H)))
-            wrong = say(error, 600, "%s", wrong);
-        int batched = v.in.batched;
-        vector_free(&v);
+        if (products_size(&io, w) > PRODUCTS_AT_MOST)
+            wrong = say(error, 600, "the record is too long: L, S and E multiply to more than 2^27 numbers; record fewer rows");
+        else if (!add_readings(&plain, &io, w, layer, H, batch_first) || !measure_all(all, &plain, &io, w, layer, config, depth, only))
+            wrong = say(error, 600, "not enough memory for the readings");
+        int batched = io.batched;
+        free(plain.reading);
+        io_free(&io);
         if (!batched)
             break;    /* both ways are one */
     }
-    if (!wrong && !list.count)
+    if (!wrong && !all->count)
         wrong = say(error, 600, "%s", first[0] ? first : "no order of the weights takes inputs as wide as query, key and value of the record");
     if (!wrong)
-        qsort(list.reading, list.count, sizeof *list.reading, by_rms);
-    *all = list.reading;
-    *count = list.count;
+        qsort(all->reading, all->count, sizeof *all->reading, by_rms);
     return wrong;
 }

@@ -14,7 +14,7 @@ for file in lm.pt lm_1.13.pt legacy.pt lm.safetensors; do
 done
 expect 0 order lm.pt $layer --record lm.io.npz --heads 3
 expect 1 order lm.pt $layer --record lm.io.npz --heads 2
-says out "none fits: the best is" "leave out --heads"
+says out "none fits: the nearest miss is" "leave out --heads"
 expect 1 order lm.pt layers.1.self_attn --record lm.io.npz
 expect 0 order decoder.pt multihead_attn --record=decoder.io.npz
 expect 0 order types.pt bf16 --record types.bf16.io.npz

@@ -58,7 +58,7 @@ static void proven(const char *file, const char *layer, const char *record, cons
     char text[LAYOUT_TEXT];
 
     open_layer(&o, file, layer, record);
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, profile_named(profile)), "%s %s: %s", file, layer, order.error);
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, profile_named(profile)), "%s %s: %s", file, layer, order.error);
     cr_assert_eq(order.verdict, ORDER_PROVEN, "%s %s", file, layer);
     cr_assert_str_eq(layout_text(text, &order.judged[0].reading.layout), layout, "%s %s", file, layer);
     cr_assert_eq(order.judged[0].reading.out_transposed, out_transposed);
@@ -103,7 +103,7 @@ Test(order, heads_and_batch_are_found_when_nobody_says_them)
     open_layer(&o, "lm.pt", "transformer_encoder.layers.0.self_attn", "lm");
     forget(&o.record, "num_heads");
     forget(&o.record, "batch_first");
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT32]), "%s", order.error);
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT32]), "%s", order.error);
     cr_assert_eq(order.verdict, ORDER_PROVEN);
     cr_assert_eq(order.judged[0].reading.H, 3);
     cr_assert_eq(order.judged[0].reading.batch_first, 0);
@@ -117,10 +117,10 @@ Test(order, a_wrong_number_of_heads_fits_nothing)
     struct order order;
 
     open_layer(&o, "lm.pt", "transformer_encoder.layers.0.self_attn", "lm");
-    cr_assert_null(order_find(&order, o.layer, &o.record, 2, &profiles[PROFILE_FLOAT32]));
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 2, &profiles[PROFILE_FLOAT32]));
     cr_assert_eq(order.verdict, ORDER_NONE);
-    cr_assert_not_null(order_find(&order, o.layer, &o.record, 5, &profiles[PROFILE_FLOAT32]));
-    cr_assert_str_eq(order.error, "5 heads do not divide E = 24");
+    cr_assert_not_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 5, &profiles[PROFILE_FLOAT32]));
+    cr_assert_str_eq(order.error, "5 heads do not divide the 24 outputs of q and 24 of k");
     close_layer(&o);
 }
 
@@ -130,21 +130,24 @@ Test(order, another_layer_fits_nothing)
     struct order order;
 
     open_layer(&o, "lm.pt", "transformer_encoder.layers.1.self_attn", "lm");
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT32]));
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT32]));
     cr_assert_eq(order.verdict, ORDER_NONE);
     cr_assert_gt(order.judged[0].error_sigma, 1000);
     close_layer(&o);
 }
 
-Test(order, a_missing_mask_fits_nothing)
+Test(order, a_missing_causal_mask_is_named)
 {
     struct opened o;
     struct order order;
+    char text[STEPS_TEXT];
 
     open_layer(&o, "lm.pt", "transformer_encoder.layers.0.self_attn", "lm");
     forget(&o.record, "attn_mask");
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT32]));
-    cr_assert_eq(order.verdict, ORDER_NONE);
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT32]));
+    cr_assert_eq(order.verdict, ORDER_PROVEN);
+    cr_assert_eq(order.judged[0].reading.steps.mask, MASK_CAUSAL);
+    cr_assert_str_eq(steps_text(text, &order.judged[0].reading.steps), "causal mask (not in the record)");
     close_layer(&o);
 }
 
@@ -156,7 +159,7 @@ Test(order, one_key)
     struct order order;
 
     open_layer(&o, "foreign.pt", "timm.blocks.0.attn", "foreign_one_key");
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT32]));
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT32]));
     cr_assert_eq(order.verdict, ORDER_CANNOT_TELL);
     cr_assert_eq(order.passed, 2);    /* q and k may be either */
     cr_assert_not_null(strstr(order.why, "one key"));
@@ -169,7 +172,7 @@ Test(order, symmetric_weights)
     struct order order;
 
     open_layer(&o, "symmetric.pt", ".", "symmetric");
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT32]));
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT32]));
     cr_assert_eq(order.verdict, ORDER_CANNOT_TELL);
     cr_assert_eq(order.passed, 2);
     cr_assert_not_null(strstr(order.why, "alike or symmetric"));
@@ -202,13 +205,13 @@ Test(order, keys_all_alike)
     for (size_t i = 12; i < query->size; i++)
         npz_set(query, i, npz_value(query, i - 12));
     char error[SENTENCE], wrong[600];
-    cr_assert_null(weights_take(&w, o.layer, error));
-    cr_assert_null(reading_vector(&v, &w, &o.record, &(struct reading){ layout_pytorch, 3, 1, 0, 0 }, 0, wrong), "%s", wrong);
+    cr_assert_null(weights_take(&w, o.layer, &o.file, error));
+    cr_assert_null(reading_vector(&v, &w, &o.record, &(struct reading){ .layout = layout_pytorch, .H = 3, .G = 3, .batch_first = 1 }, wrong), "%s", wrong);
     cr_assert_null(mha_alloc(t, &v.in));
     mha_forward(t, &v.in);
     for (size_t i = 0; i < output->size; i++)
         npz_set(output, i, t[OUTPUT].v[i]);
-    cr_assert_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT64]));
+    cr_assert_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT64]));
     cr_assert_eq(order.verdict, ORDER_CANNOT_TELL);
     cr_assert_not_null(strstr(order.why, "all keys of the record are the same row"));
     mha_free(t);
@@ -226,7 +229,7 @@ static void no_judgement(const char *missing, const char *sentence)
 
     open_layer(&o, "types.pt", "f32", "types.f32");
     forget(&o.record, missing);
-    cr_assert_not_null(order_find(&order, o.layer, &o.record, 0, &profiles[PROFILE_FLOAT32]));
+    cr_assert_not_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 0, &profiles[PROFILE_FLOAT32]));
     cr_assert_not_null(strstr(order.error, sentence), "%s", order.error);
     close_layer(&o);
 }
@@ -239,7 +242,7 @@ Test(order, records_that_are_none)
     struct opened o;
     struct order order;
     open_layer(&o, "types.pt", "f32", "lm");    /* of another width */
-    cr_assert_not_null(order_find(&order, o.layer, &o.record, 3, &profiles[PROFILE_FLOAT32]));
+    cr_assert_not_null(order_find(&order, o.layer, &o.file, NULL, &o.record, 3, &profiles[PROFILE_FLOAT32]));
     cr_assert_not_null(strstr(order.error, "query"), "%s", order.error);
     close_layer(&o);
 }
