@@ -7,13 +7,15 @@
 The records are made by the lines that docs/porting.md gives to everybody, taken from there.
 """
 import argparse
+import datetime
 import json
 import math
 import re
 import struct
 import tempfile
 import warnings
-from pathlib import Path
+from collections import defaultdict
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import torch
@@ -244,6 +246,101 @@ def foreign(out):
     write_record(out, "foreign_one_key", attn, lambda: attn(x, one, one))
 
 
+def grouped_layer(x, w, b, H, G):
+    """Grouped queries as Llama computes them: rotary positions in halves, base 10000, a causal mask."""
+    N, L, E = x.shape
+    D = w["o"].shape[1] // H
+    heads = [(x @ w[s].t() + b[s]).view(N, L, n, D).transpose(1, 2) for s, n in (("q", H), ("k", G), ("v", G))]
+    angle = torch.arange(L, dtype=torch.float)[:, None] * 10000.0 ** (-torch.arange(0, D, 2, dtype=torch.float) / D)
+    cos, sin = angle.cos().repeat(1, 2), angle.sin().repeat(1, 2)
+    q, k = (t * cos + torch.cat([-t[..., D // 2:], t[..., :D // 2]], -1) * sin for t in heads[:2])
+    k, v = (t.repeat_interleave(H // G, 1) for t in (k, heads[2]))
+    scores = (q @ k.transpose(-1, -2)) / math.sqrt(D) + torch.full((L, L), -math.inf).triu(1)
+    return (scores.softmax(-1) @ v).transpose(1, 2).reshape(N, L, H * D) @ w["o"].t()
+
+
+def grouped(out):
+    """One layer with 4 query heads and 2 key heads under the names and in the layouts of other programs."""
+    E, H, G, D = 16, 4, 2, 4
+    w = {s: tensor("grouped", s, rows, E) / 2 for s, rows in (("q", H * D), ("k", G * D), ("v", G * D), ("o", E))}
+    b = {s: tensor("grouped", s + "_bias", w[s].shape[0]) / 4 for s in "qkv"}
+    none = {s: torch.zeros_like(b[s]) for s in "qkv"}
+    by_group = torch.cat([torch.cat([w["q"].view(G, H // G * D, E)[g], w["k"].view(G, D, E)[g], w["v"].view(G, D, E)[g]]) for g in range(G)])
+    state = {}
+    for prefix, names in (("llama", "q_proj k_proj v_proj o_proj"), ("meta", "wq wk wv wo"), ("exaone", "q_proj k_proj v_proj out_proj"),
+                          ("mine", "ask look take give"), ("t5", "q k v o")):
+        state.update({f"{prefix}.{name}.weight": w[s] for s, name in zip("qkvo", names.split())})
+    for prefix, biases in (("qwen", b), ("mixed", {**b, "v": torch.zeros(3)})):
+        state.update({f"{prefix}.{s}_proj.weight": w[s] for s in "qkvo"})
+        state.update({f"{prefix}.{s}_proj.bias": biases[s] for s in "qkv"})
+    state.update({"phi3.qkv_proj.weight": torch.cat([w[s] for s in "qkv"]), "phi3.o_proj.weight": w["o"]})
+    state.update({"internlm.wqkv.weight": by_group, "internlm.wo.weight": w["o"]})
+    state.update({"falcon.query_key_value.weight": by_group, "falcon.dense.weight": w["o"]})
+    state.update({"one.q_proj.weight": w["q"], "one.k_proj.weight": w["k"][:D], "one.v_proj.weight": w["v"][:D], "one.o_proj.weight": w["o"]})
+    state.update({"uneven.q_proj.weight": w["q"], "uneven.k_proj.weight": w["q"], "uneven.v_proj.weight": w["v"], "uneven.o_proj.weight": w["o"]})
+    state.update({"normed.q_norm.weight": tensor("grouped", "q_norm", D), **{f"normed.{s}_proj.weight": w[s] for s in "qkvo"}})
+    save(out, "grouped.pt", {k: v.clone() for k, v in state.items()})
+    x = tensor("grouped", "x", 2, 5, E)
+    for name, biases in (("grouped", none), ("grouped_bias", b)):
+        npz.write(out / f"{name}.io.npz", {"query": x.numpy(), "output": grouped_layer(x, w, biases, H, G).numpy(), "batch_first": np.array(1)})
+
+
+def kinds(out):
+    """Biases beside a packed weight, shards, names of TensorFlow; each is the layer of foreign.pt."""
+    attn = fill(nn.MultiheadAttention(12, 3, batch_first=True), "foreign")
+    w, b, ow, ob = (p.detach() for p in (attn.in_proj_weight, attn.in_proj_bias, attn.out_proj.weight, attn.out_proj.bias))
+    ranks = fill(nn.MultiheadAttention(12, 4, batch_first=True), "ranks")
+    by_rank = [torch.cat([torch.cat([p[s * 12 + r * 6:s * 12 + r * 6 + 6] for s in (0, 2, 1)]) for r in range(2)])
+               for p in (ranks.in_proj_weight.detach(), ranks.in_proj_bias.detach())]
+    state = {"beit.qkv.weight": w, "beit.q_bias": b[:12], "beit.v_bias": b[24:], "beit.proj.weight": ow, "beit.proj.bias": ob,
+             "beit.relative_position_bias_table": tensor("kinds", "table", 5, 3),
+             "dino.qkv.weight": w, "dino.qkv.bias": b, "dino.qkv.bias_mask": torch.ones(36), "dino.proj.weight": ow, "dino.proj.bias": ob,
+             "ranks.qkv_proj.weight": by_rank[0], "ranks.qkv_proj.bias": by_rank[1],
+             **{f"ranks.{k}": v for k, v in ranks.state_dict().items() if "out_proj" in k},
+             **{f"plain.{k}": v for k, v in ranks.state_dict().items()}}
+    save(out, "kinds.pt", {k: v.clone() for k, v in state.items()})
+    x = tensor("kinds", "x", 2, 5, 12)
+    write_record(out, "ranks", ranks, lambda: ranks(x, x, x))
+    tf = {}
+    for s, name in zip(range(3), ("query", "key", "value")):
+        tf[f"bert/attention/self/{name}/kernel"] = w[12 * s:12 * s + 12].t().contiguous().numpy()
+        tf[f"bert/attention/self/{name}/bias"] = b[12 * s:12 * s + 12].numpy()
+        tf[f"vit/attention/{name}/kernel"] = w[12 * s:12 * s + 12].t().reshape(12, 3, 4).contiguous().numpy()
+        tf[f"vit/attention/{name}/bias"] = b[12 * s:12 * s + 12].reshape(3, 4).numpy()
+    tf.update({"bert/attention/output/dense/kernel": ow.t().contiguous().numpy(), "bert/attention/output/dense/bias": ob.numpy(),
+               "vit/attention/out/kernel": ow.t().reshape(3, 4, 12).contiguous().numpy(), "vit/attention/out/bias": ob.numpy()})
+    npz.write(out / "tensorflow.npz", tf)
+
+
+def training(out):
+    """A training run with objects beside the tensors. Written by hand in order, so that it is the same everywhere."""
+    attn = fill(nn.MultiheadAttention(8, 2), "training")
+    save(out, "training.pt", {
+        "args": argparse.Namespace(lr=1e-3, out=PurePosixPath("/runs")), "model": attn.state_dict(), "loss": np.float64(0.5),
+        "losses": [np.float32(0.25)], "curve": np.arange(3.0), "seen": {1, 2}, "started": datetime.datetime(2020, 1, 2), "state": defaultdict(dict, {0: {}}),
+    })
+
+
+def sharded(out, model):
+    """Two .safetensors and their index: the layer lies in both."""
+    state = dict(model.state_dict())
+    files = ({}, {})
+    for number, key in enumerate(state):
+        files[number % 2][key] = state[key]
+    names = [f"sharded-{k}-of-2.safetensors" for k in (1, 2)]
+    for name, tensors in zip(names, files):
+        header, data = {}, b""
+        for key, value in tensors.items():
+            raw = value.numpy().astype("<f4").tobytes()
+            header[key] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+            data += raw
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        (out / name).write_bytes(struct.pack("<Q", len(text)) + text + data)
+    where = {key: name for name, tensors in zip(names, files) for key in tensors}
+    (out / "sharded.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}, indent=1) + "\n")
+
+
 def symmetric(out):
     """Weights that are their own transposes: no record tells how they are stored."""
     attn = fill(nn.MultiheadAttention(6, 2, batch_first=True), "symmetric")
@@ -277,7 +374,8 @@ def write_all(out):
     model = lm(out)
     legacy(out, model)
     safetensors(out, model)
-    for make in (nested, encoder, decoder, transformer, separate, types, views, foreign, symmetric):
+    sharded(out, model)
+    for make in (grouped, kinds, training, nested, encoder, decoder, transformer, separate, types, views, foreign, symmetric):
         make(out)
 
 
@@ -322,8 +420,8 @@ def check():
     if not same_tensors(torch.load(KEPT / "lm_1.13.pt"), language_model().state_dict()):
         wrong.append("lm_1.13.pt")
     total = sum(p.stat().st_size for p in KEPT.iterdir() if p.is_file())
-    if total > 400_000:
-        wrong.append(f"{total} bytes together, wanted at most 400000")
+    if total > 600_000:
+        wrong.append(f"{total} bytes together, wanted at most 600000")
     if wrong:
         raise SystemExit("not what this PyTorch makes: " + ", ".join(wrong))
     print(f"{total} bytes, as PyTorch {torch.__version__} makes them")

@@ -280,7 +280,7 @@ static void doubt_views(struct layer *l, const struct view *v, int first)
     view_words(words[0], &v[first], first);
     view_words(words[1], &v[!first], !first);
     snprintf(l->doubt, sizeof l->doubt,
-             "k of shape %.24s fits two readings: %.76s; or %.76s. --layout qkv,%s or qkv,%s decides, --kv-heads, or config.json beside the file",
+             "k of shape %.24s fits two readings: %.76s; or %.76s. --layout qkv,%s or qkv,%s decides, --heads with --kv-heads, or config.json",
              tensor_shape_text(shape, l->weight[1]), words[0], words[1], first ? "blocks" : "rows", first ? "rows" : "blocks");
 }
 

@@ -16,7 +16,7 @@
 
 enum { ITEMS = 2, QUERIES = 8, KEYS = 4096, CHANNELS = 48 };    /* the part of the record */
 enum { READINGS_AT_MOST = 1 << 14, READINGS_KEPT = 1 << 10 };
-#define WORK_AT_MOST(depth) ((depth) < 2 ? 6e9 : 1e9)    /* multiplications for all readings of one depth */
+#define WORK_AT_MOST(depth) ((depth) < 2 ? 3e9 : 3e8)    /* multiplications for all readings of one depth */
 
 /* ---- lists of steps ---- */
 

@@ -181,6 +181,6 @@ const char *torch_tensors(struct checkpoint *c, const struct pickle *p, uint32_t
     const char *wrong = dict(&w, v, 0, 0);
     for (uint32_t k = 0; k < p->foreign_count && !wrong; k++)    /* inside lists and other objects */
         if (p->foreign_objects & ~w.named & UINT32_C(1) << k)
-            checkpoint_skip(c, "inside other values", 19, p->foreign[k]);
+            checkpoint_skip(c, "elsewhere", 9, p->foreign[k]);
     return wrong;
 }

@@ -51,7 +51,8 @@ static const char *biases(char text[48], const struct layer *l)
     int count = (l->bias[0] != NULL) + (l->bias[1] != NULL) + (l->bias[2] != NULL);
 
     if (l->naming->bias[1] && count && count < 3)
-        snprintf(text, 48, "bias of %s%s%s", l->bias[0] ? "q" : "", l->bias[1] ? "k" : "", l->bias[2] ? "v" : "");
+        snprintf(text, 48, "bias of %s%s%s", l->bias[0] ? "q" : "", l->bias[1] ? l->bias[0] ? ", k" : "k" : "",
+                 l->bias[2] ? count > 1 ? ", v" : "v" : "");
     else
         strcpy(text, count ? "bias" : "no bias");
     if (l->bias_k)
@@ -97,7 +98,7 @@ static int list(const struct opened *o, const char *path)
             printf(table ? " " : "\t");
         print_unused(l);
         if (l->doubt[0])
-            printf("%s two readings: split says which", l->unused_count ? ";" : "");
+            printf("%s refused by split, which says why", l->unused_count ? ";" : "");
         putchar('\n');
     }
     opened_notes(o, path, NULL);

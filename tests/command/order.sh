@@ -33,6 +33,26 @@ for name in megatron.layers.0.attention megatron1.layers.0.attention gpt2.h.0.at
     cmp -s qkv.npz wanted.npz || complain "$command: other matrices"
 done
 
+# Grouped queries with rotary positions and a causal mask that the record lacks.
+for name in llama meta phi3 internlm falcon normed "exaone --layout qkv,rows" "qwen grouped_bias"; do
+    set -- $name
+    record=grouped
+    if [ "$1" = qwen ]; then record=grouped_bias; set -- qwen; fi
+    expect 0 order grouped.pt "$@" --record $record.io.npz
+    says out "4 heads, 2 of k and v" "causal mask (not in the record); rotary positions in halves, 4 channels, base 10000" "rms error of" "the next best is"
+done
+expect 0 split grouped.pt llama -o wanted.npz
+expect 0 order grouped.pt internlm --record grouped.io.npz
+command=$(grep '^qkvec split' out)
+rm -f qkv.npz
+eval "expect 0 ${command#qkvec}"
+cmp -s qkv.npz wanted.npz || complain "$command: other matrices"
+expect 0 order kinds.pt ranks --record ranks.io.npz
+says out "2 shards, each with its rows of q, of v, of k" "--layout qvk,shards=2"
+expect 0 order kinds.pt beit --record foreign.io.npz    # the bias of k, which it lacks, adds the same to all scores of a row
+expect 1 order kinds.pt beit --record ranks.io.npz --heads 3
+says out "none fits: the nearest miss is" "not used, and a likely cause: relative_position_bias_table" "not tried: dropout" "leave out --heads"
+
 # What the record cannot tell.
 expect 1 order foreign.pt timm.blocks.0.attn --record foreign_one_key.io.npz
 says out "cannot tell: 2 readings reproduce the output; with one key every weight of attention is 1"

@@ -70,6 +70,128 @@ done
 expect 0 split foreign.pt kqv -o got.npz
 cmp -s got.npz wanted.npz && complain "another order gives the same matrices"
 
+# ---- grouped queries, and the evidence that decides ----
+
+cp "$checkpoints"/*.npz "$checkpoints"/*.json .
+expect 2 split grouped.pt    # one of its layers cannot be read
+says out "llama${tab}E=16 H/G=2${tab}separate (16, 16)${tab}no bias${tab}float32${tab}768${tab}Llama" "one${tab}E=16 H/G=4" \
+         "normed${tab}E=16 H/G=2${tab}separate (16, 16)${tab}no bias${tab}float32${tab}768${tab}Llama${tab} not used: q_norm.weight" \
+         "refused by split, which says why"
+says err "qkvec: grouped.pt: mixed: mixed.v_proj.bias has 3 elements, wanted 8"
+expect 0 split grouped.pt llama -o wanted.npz
+expect 0 split grouped.pt llama
+says out "q_weight <f4 (16, 16)" "k_weight <f4 (8, 16)" "v_weight <f4 (8, 16)" "k_weight_t <f4 (16, 8)"
+for options in meta phi3 "exaone --layout qkv,rows" "exaone --heads 4 --kv-heads 2" "t5 --layout qkv" "internlm --layout qkv,head --heads 4" \
+               "falcon --layout qkv,head --kv-heads 2 --heads 4" normed \
+               "mine --name q=ask --name k=look --name v=take --name=out=give --layout qkv,rows"; do
+    rm -f got.npz
+    expect 0 split grouped.pt $options -o got.npz
+    cmp -s got.npz wanted.npz || complain "$last: other matrices"
+done
+expect 0 split grouped.pt one --heads 4
+says out "k_weight <f4 (4, 16)"
+expect 0 split grouped.pt normed
+says err "qkvec: grouped.pt: normed: not used, though part of its attention: q_norm.weight"
+expect 2 split grouped.pt exaone
+says err "k of shape (8, 16) fits two readings: grouped queries, H/G = 2, stored (out,in); or kdim 8, vdim 8, stored (in,out)"
+expect 2 split grouped.pt internlm
+says err "by its names the layout is qkv,head (InternLM2) or qkv (gpt-fast)"
+expect 2 split grouped.pt uneven
+says err "the shapes mean kdim 16, vdim 8, stored (in,out), which layers of Llama do not have"
+expect 2 split grouped.pt llama --heads 3
+says err "3 heads do not divide the 16 outputs of q and 8 of k"
+expect 2 split grouped.pt llama --heads 2 --kv-heads 2
+expect 2 split grouped.pt phi3 --layout qkv,element
+says err "cannot be cut into 16 portions"
+expect 2 split grouped.pt phi3 --layout qkv,side
+says err "a layout of equal q, k and v"
+expect 2 split grouped.pt falcon --layout qkv,head
+says err "give --heads H"
+expect 2 split grouped.pt mine
+expect 2 split grouped.pt mine --name q=ask
+says err "wanted either qkv or all of q, k and v"
+expect 2 split grouped.pt mine --name ask
+says err "no name of a part"
+
+# config.json beside the file
+echo '{"model_type": "internlm2", "hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": 2}' > config.json
+expect 2 split grouped.pt
+says out "llama${tab}E=16 H=4 G=2 D=4"
+for name in exaone internlm; do
+    rm -f got.npz
+    expect 0 split grouped.pt $name -o got.npz
+    cmp -s got.npz wanted.npz || complain "$last: other matrices"
+done
+expect 2 split grouped.pt one
+says err "config.json beside it: 4 heads, 2 of k"
+echo '{"hidden_size": 16, "num_attention_heads": 6, "num_key_value_heads": 2}' > config.json
+expect 2 split grouped.pt llama
+says err "config.json beside it: 6 heads"
+echo '{"text_config": {"hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": 2}, "num_attention_heads": null, "x": [1, {"y": 2}]}' > config.json
+expect 0 split grouped.pt exaone
+echo '{"hidden_size": 16,' > config.json
+expect 2 split grouped.pt llama
+says err "config.json beside it: bad JSON in line"
+rm config.json
+
+# Biases beside a packed weight, shards, names of TensorFlow.
+expect 0 split foreign.pt timm.blocks.0.attn -o wanted.npz
+expect 0 split kinds.pt
+says out "beit${tab}E=12${tab}packed (36, 12)${tab}bias of q, v${tab}float32${tab}612${tab}BEiT${tab} not used: relative_position_bias_table" "not used: qkv.bias_mask"
+expect 0 split kinds.pt beit
+says out "q_bias <f4 (12,)" "v_bias <f4 (12,)"
+lacks out k_bias
+says err "not used, though part of its attention: relative_position_bias_table"
+expect 2 split kinds.pt ranks
+says err "by its names the layout is qvk,shards=4 (CodeGen)"
+for options in "tensorflow.npz bert/attention" "tensorflow.npz vit/attention"; do
+    rm -f got.npz
+    expect 0 split $options -o got.npz
+    cmp -s got.npz wanted.npz || complain "$last: other matrices"
+done
+expect 0 split kinds.pt plain -o wanted.npz
+expect 0 split kinds.pt ranks --layout qvk,shards=2 -o got.npz
+cmp -s got.npz wanted.npz || complain "$last: other matrices"
+expect 2 split kinds.pt ranks --layout qvk,shards=5
+says err "cannot be cut into 5 portions"
+
+# ---- objects beside the tensors, shards of files, other formats ----
+
+expect 0 split training.pt
+says out "model${tab}E=8${tab}packed (24, 8)"
+says err "neither read nor built: args (argparse.Namespace), loss (numpy" "seen (__builtin__.set), started (datetime.datetime)"
+expect 0 split lm.pt $layer -o wanted.npz
+expect 0 split sharded.safetensors.index.json $layer -o got.npz
+cmp -s got.npz wanted.npz || complain "an index: other matrices"
+rm sharded-2-of-2.safetensors
+expect 2 split sharded.safetensors.index.json
+says err "sharded-2-of-2.safetensors: cannot be opened"
+cp lm.safetensors sharded-2-of-2.safetensors
+sed 's/sharded-2-of-2/..\/lm/' sharded.safetensors.index.json > outside.json
+expect 2 split outside.json
+says err "weight_map: found the file ../lm.safetensors, wanted one in the folder of the index"
+sed 's/sharded-2-of-2.safetensors/inside.json/' sharded.safetensors.index.json > inside.json
+expect 2 split inside.json
+says err "inside.json: an index of files, wanted one file"
+sed 's/self_attn.in_proj_bias/self_attn.no_bias/' sharded.safetensors.index.json > missing.json
+expect 2 split missing.json
+says err "self_attn.no_bias: the index names the file"
+echo '{}' > empty.json
+expect 2 split empty.json
+says err "JSON without a weight_map"
+printf '\211HDF\r\n\032\n0000' > a.h5
+expect 2 split a.h5
+says err "an HDF5 file (.h5 of Keras), which is not read; convert it in Python: import h5py"
+printf 'GGUF0000' > a.gguf
+expect 2 split a.gguf
+says err "a GGUF file" "gguf.GGUFReader"
+printf '\201\246params\200' > a.msgpack
+expect 2 split a.msgpack
+says err "a msgpack file (Flax)" "msgpack_restore"
+printf '\010\010\022\007pytorch' > a.onnx
+expect 2 split a.onnx
+says err "an ONNX file" "numpy_helper"
+
 # ---- complaints ----
 
 expect 0 split --help
