@@ -12,7 +12,7 @@
 #define G NAMED_GROUPED
 #define X NAMED_CROSS
 
-/* HF: a class of Hugging Face transformers, checked with version 5.24.0 by tests/checkpoints/transformers.py. */
+/* HF: a class of Hugging Face transformers, checked with version 5.24.0 by tests/transformers/classes.py. */
 const struct naming namings[] = {
     { { "in_proj_weight", NULL, NULL }, { "in_proj_bias", NULL, NULL }, OUT("out_proj"), "", "qkv", NULL, NULL, 0,
       "torch.nn.MultiheadAttention" },

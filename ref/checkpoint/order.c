@@ -172,11 +172,11 @@ static const char *judge_best(struct order *o, const struct court *court, const 
 }
 
 /* After one layout has been found to fit with some steps, try all others with the same steps. */
-static const char *try_other_layouts(struct order *o, const struct court *court, const struct layer *layer, const struct config *config, size_t H)
+static const char *try_other_layouts(struct order *o, const struct court *court, const struct search *s)
 {
     const struct steps steps = o->judged[0].reading.steps;
     struct ranking all;
-    const char *wrong = order_rank(&all, court->w, layer, config, court->record, H, o->depth, &steps, o->error);
+    const char *wrong = order_rank(&all, s, o->depth, &steps, o->error);
 
     o->tried += all.tried;
     if (!wrong)
@@ -186,14 +186,14 @@ static const char *try_other_layouts(struct order *o, const struct court *court,
 }
 
 /* Rank and judge with more and more steps, until a reading fits. The nearest miss of all is kept. */
-static const char *search(struct order *o, const struct court *court, const struct layer *layer, const struct config *config, size_t H)
+static const char *deepen(struct order *o, const struct court *court, const struct search *s)
 {
     struct judged nearest = { .reading.rms = INFINITY };
     const char *wrong = NULL;
 
     for (o->depth = 0; o->depth <= 3 && !wrong; o->depth++) {
         struct ranking all;
-        wrong = order_rank(&all, court->w, layer, config, court->record, H, o->depth, NULL, o->error);
+        wrong = order_rank(&all, s, o->depth, NULL, o->error);
         o->tried += all.tried;
         o->names_only |= all.names_only;
         if (!wrong && all.count && (all.reading[0].rms < 0.1 || !o->depth))
@@ -202,7 +202,7 @@ static const char *search(struct order *o, const struct court *court, const stru
             wrong = judge_reading(&nearest, o, court, &all.reading[0]);
         free(all.reading);
         if (!wrong && o->passed && o->depth)
-            wrong = try_other_layouts(o, court, layer, config, H);
+            wrong = try_other_layouts(o, court, s);
         if (o->passed)
             return wrong;
     }
@@ -228,7 +228,8 @@ const char *order_find(struct order *o, const struct layer *layer, const struct 
     if (weights_take(&w, layer, c, error))
         return say(o->error, sizeof o->error, "%s", error);
     struct court court = { &w, record, p, layer_plain(layer) };
-    const char *wrong = search(o, &court, layer, config, H);
+    struct search s = { &w, layer, config, record, H };
+    const char *wrong = deepen(o, &court, &s);
     if (!wrong && o->passed)
         o->verdict = o->passed == 1 ? ORDER_PROVEN : ORDER_CANNOT_TELL;
     if (!wrong && o->passed > 1)

@@ -167,11 +167,16 @@ int products_make(struct products *p, const struct io *io, const struct weights 
                   const struct profile *rounding);
 void products_free(struct products *p);
 
-/* Work out count channels of the output (NULL: the first ones), (N,L,count),
- * under a reading. lengths: valid keys of each item for MASK_PADDED, else NULL.
- * Returns 0 without memory. */
+/* What of the output is wanted. */
+struct output_part {
+    const size_t *channel;         /* count of them; NULL: the first ones */
+    size_t count;
+    const size_t *lengths;         /* valid keys of each item for MASK_PADDED, else NULL */
+};
+
+/* Work out a part of the output, (N,L,count), under a reading. Returns 0 without memory. */
 int steps_run(double *out, const struct products *p, const struct io *io, const struct weights *w, const struct reading *r,
-              const size_t *channel, size_t count, const size_t *lengths, const struct profile *rounding);
+              const struct output_part *part, const struct profile *rounding);
 
 /* All readings with their error on a part of the record, best first; the caller
  * frees all->reading. depth: how many steps beside the first ones at once, 0 to
@@ -181,8 +186,14 @@ struct ranking {
     size_t count, room, tried;
     int names_only;
 };
-const char *order_rank(struct ranking *all, const struct weights *w, const struct layer *layer, const struct config *config,
-                       const struct npz *record, size_t H, int depth, const struct steps *only, char error[600]);
+struct search {
+    const struct weights *w;
+    const struct layer *layer;
+    const struct config *config;    /* or NULL */
+    const struct npz *record;
+    size_t H;                       /* 0: not given */
+};
+const char *order_rank(struct ranking *all, const struct search *s, int depth, const struct steps *only, char error[600]);
 
 /* Judge a reading by a run with rounding, on the whole record. Returns NULL or an error message. */
 const char *judge_by_rounding(struct judged *judged, const struct io *io, const struct weights *w, const struct reading *r, const struct profile *p);

@@ -42,7 +42,7 @@ static int find_lengths(size_t *lengths, double *out, const struct products *p, 
     for (size_t length = 1; length <= io->S && ok; length++) {
         for (size_t n = 0; n < io->N; n++)
             tried[n] = length;
-        ok = steps_run(out, p, io, w, r, NULL, io->O, tried, NULL);
+        ok = steps_run(out, p, io, w, r, &(struct output_part){ NULL, io->O, tried }, NULL);
         for (size_t n = 0; n < io->N && ok; n++) {
             double error = rms_between(out + n * size, io->output + n * size, size, &unlike);
             if (length == 1 || error < best[n]) {
@@ -66,7 +66,7 @@ static int rounding_error(double *noise, const double *out, const struct io *io,
     int ok = rounded && products_make(&products, io, w, r, N, L, p);
 
     if (ok) {
-        ok = steps_run(rounded, &products, io, w, r, NULL, io->O, lengths, p);
+        ok = steps_run(rounded, &products, io, w, r, &(struct output_part){ NULL, io->O, lengths }, p);
         products_free(&products);
     }
     for (size_t n = 0; n < N && ok; n++) {
@@ -96,7 +96,7 @@ const char *judge_by_rounding(struct judged *judged, const struct io *whole, con
     if (ok) {
         if (r->steps.mask >= MASK_PADDED)
             ok = (lengths = malloc(io->N * sizeof *lengths)) && find_lengths(lengths, out, &products, io, w, r);
-        ok = ok && steps_run(out, &products, io, w, r, NULL, io->O, lengths, NULL) && rounding_error(&noise, out, io, w, r, lengths, p);
+        ok = ok && steps_run(out, &products, io, w, r, &(struct output_part){ NULL, io->O, lengths }, NULL) && rounding_error(&noise, out, io, w, r, lengths, p);
         products_free(&products);
     }
     if (ok) {

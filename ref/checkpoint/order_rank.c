@@ -215,7 +215,7 @@ static int find_lengths(size_t *lengths, struct part *part, const struct io *io,
     for (size_t length = 1; length <= io->S; length++) {
         for (size_t n = 0; n < N; n++)
             tried[n] = length;
-        if (!steps_run(part->out, &part->products, io, w, r, part->channel, part->channels, tried, NULL))
+        if (!steps_run(part->out, &part->products, io, w, r, &(struct output_part){ part->channel, part->channels, tried }, NULL))
             return 0;
         for (size_t n = 0; n < N; n++) {
             double error = rms_error(part->out + n * size, part->want + n * size, size);
@@ -235,7 +235,7 @@ static int measure(struct reading *r, struct part *part, const struct io *io, co
 
     if (padded && !find_lengths(lengths, part, io, w, r))
         return 0;
-    if (!steps_run(part->out, &part->products, io, w, r, part->channel, part->channels, padded ? lengths : NULL, NULL))
+    if (!steps_run(part->out, &part->products, io, w, r, &(struct output_part){ part->channel, part->channels, padded ? lengths : NULL }, NULL))
         return 0;
     r->rms = rms_error(part->out, part->want, count) / (part->size > 0 ? part->size : 1);
     return 1;
@@ -365,9 +365,9 @@ static int is_by_names(const struct reading *r, const struct layer *layer, const
 }
 
 /* Measure every plain reading with every list of steps. Readings that need the same products come one after the other. */
-static int measure_all(struct ranking *all, const struct ranking *plain, const struct io *io, const struct weights *w, const struct layer *layer,
-                       const struct config *config, int depth, const struct steps *only)
+static int measure_all(struct ranking *all, const struct ranking *plain, const struct io *io, const struct search *s, int depth, const struct steps *only)
 {
+    const struct weights *w = s->w;
     struct part part = { 0 };
     struct reading made = { .layout.storing = STORINGS };
     double cost = (double)io->S * (double)w->rows[0] * ITEMS * QUERIES * 4 + (double)w->rows[0] * ITEMS * QUERIES * CHANNELS;
@@ -381,14 +381,14 @@ static int measure_all(struct ranking *all, const struct ranking *plain, const s
         if (D != D_last) {
             free(steps.steps);
             steps = (struct steps_list){ 0 };
-            ok = only ? add_steps(&steps, *only) : list_steps(&steps, io, w, D, config, depth);
+            ok = only ? add_steps(&steps, *only) : list_steps(&steps, io, w, D, s->config, depth);
             D_last = D;
         }
         if (only && only->position >= POSITION_HALVES && only->rotary > D)
             continue;
         int large = depth && !only && cost * (double)steps.count * (double)plain->count > WORK_AT_MOST(depth);
         all->names_only |= large;
-        if (large && !is_by_names(&r, layer, w))
+        if (large && !is_by_names(&r, s->layer, w))
             continue;
         for (size_t m = 0; m < steps.count && ok; m++) {
             r.steps = steps.steps[m];
@@ -412,9 +412,10 @@ static int measure_all(struct ranking *all, const struct ranking *plain, const s
     return ok;
 }
 
-const char *order_rank(struct ranking *all, const struct weights *w, const struct layer *layer, const struct config *config,
-                       const struct npz *record, size_t H, int depth, const struct steps *only, char error[600])
+const char *order_rank(struct ranking *all, const struct search *s, int depth, const struct steps *only, char error[600])
 {
+    const struct weights *w = s->w;
+    const struct npz *record = s->record;
     const struct npz_array *given = npz_get(record, "batch_first");
     char first[600] = "";
     const char *wrong = NULL;
@@ -432,7 +433,7 @@ const char *order_rank(struct ranking *all, const struct weights *w, const struc
         }
         if (products_size(&io, w) > PRODUCTS_AT_MOST)
             wrong = say(error, 600, "the record is too long: L, S and E multiply to more than 2^27 numbers; record fewer rows");
-        else if (!add_readings(&plain, &io, w, layer, H, batch_first) || !measure_all(all, &plain, &io, w, layer, config, depth, only))
+        else if (!add_readings(&plain, &io, w, s->layer, s->H, batch_first) || !measure_all(all, &plain, &io, s, depth, only))
             wrong = say(error, 600, "not enough memory for the readings");
         int batched = io.batched;
         free(plain.reading);

@@ -267,7 +267,7 @@ static double scale_of(const struct reading *r, const struct weights *w)
 }
 
 /* Return what position and mask add to a score of query row i and key row j. */
-static double added(const struct io *io, const struct reading *r, size_t n, size_t h, size_t i, size_t j, const size_t *lengths)
+static double added(const struct io *io, const struct reading *r, size_t n, size_t h, size_t i, size_t j, size_t valid)
 {
     double x = j < io->S ? mask_at(io, r, n, h, i, j) : 0, distance = (double)j - (double)i;
 
@@ -275,7 +275,7 @@ static double added(const struct io *io, const struct reading *r, size_t n, size
         return 0;
     if (r->steps.mask == MASK_CAUSAL && j > i + (io->S > io->L ? io->S - io->L : 0))
         return -INFINITY;
-    if (lengths && (r->steps.mask == MASK_PADDED ? j >= lengths[n] : j < io->S - lengths[n]))
+    if (valid < io->S && (r->steps.mask == MASK_PADDED ? j >= valid : j < io->S - valid))
         return -INFINITY;
     if (r->steps.position == POSITION_ALIBI)
         x += slope(h, r->H) * distance;
@@ -284,9 +284,10 @@ static double added(const struct io *io, const struct reading *r, size_t n, size
     return x;
 }
 
-/* Work out one row of one head: its D channels into y. score has room for all keys. */
+/* Work out one row of one head: its D channels into y. at: n, h, i and the number
+ * of valid keys of item n. score has room for all keys. */
 static void attend(double *y, double *score, const struct heads t[3], const struct io *io, const struct weights *w, const struct reading *r,
-                   const size_t at[3], const size_t *lengths, const struct profile *rounding)
+                   const size_t at[4], const struct profile *rounding)
 {
     size_t n = at[0], h = at[1], i = at[2], g = h * r->G / r->H, T = t[1].T, D = t[0].D;
     const double *q = t[0].v + ((n * r->H + h) * t[0].T + i) * D, scale = scale_of(r, w);
@@ -296,7 +297,7 @@ static void attend(double *y, double *score, const struct heads t[3], const stru
         const double *k = t[1].v + ((n * r->G + g) * T + j) * D;
         double dot = 0;
         FOR(d, D) dot = add_product(dot, q[d], k[d], rounding);
-        score[j] = round_stored(round_stored(dot * scale, rounding) + added(io, r, n, h, i, j, lengths), rounding);
+        score[j] = round_stored(round_stored(dot * scale, rounding) + added(io, r, n, h, i, j, at[3]), rounding);
         largest = score[j] > largest ? score[j] : largest;
     }
     FOR(j, T) {
@@ -354,7 +355,7 @@ static int make_heads(struct heads t[3], const struct products *p, const struct 
 }
 
 int steps_run(double *out, const struct products *p, const struct io *io, const struct weights *w, const struct reading *r,
-              const size_t *channel, size_t count, const size_t *lengths, const struct profile *rounding)
+              const struct output_part *part, const struct profile *rounding)
 {
     struct heads t[3] = { { 0 } };
     size_t A = w->rows[0], D = A / r->H;
@@ -364,8 +365,8 @@ int steps_run(double *out, const struct products *p, const struct io *io, const 
 
     ok = ok && row && score;
     FOR(n, ok ? p->N : 0) FOR(i, p->L) {
-        FOR(h, r->H) attend(row + h * D, score, t, io, w, r, (size_t[]){ n, h, i }, lengths, rounding);
-        project(out + (n * p->L + i) * count, row, residual ? residual + (n * io->L + i) * io->O : NULL, w, r, channel, count, rounding);
+        FOR(h, r->H) attend(row + h * D, score, t, io, w, r, (size_t[]){ n, h, i, part->lengths ? part->lengths[n] : SIZE_MAX }, rounding);
+        project(out + (n * p->L + i) * part->count, row, residual ? residual + (n * io->L + i) * io->O : NULL, w, r, part->channel, part->count, rounding);
     }
     for (int which = 0; which < 3; which++)
         free(t[which].v);
