@@ -21,5 +21,5 @@ for line in sys.stdin:
     p = np.exp(s - s.max(-1, keepdims=True, initial=-np.inf))
     p /= p.sum(-1, keepdims=True)
     o = (p @ v).swapaxes(1, 2).reshape(N, L, E) @ c["out_proj.weight"].T + c.get("out_proj.bias", q.dtype.type(0))
-    np.savez(out, output=o, attn_weights=p, attn_weights_mean=p.mean(1))
+    np.savez(out, output=np.ascontiguousarray(o), attn_weights=p, attn_weights_mean=p.mean(1))
     print("ok", flush=True)

@@ -20,5 +20,5 @@ for line in sys.stdin:
         o, p = o[None], p[None]
     elif not c["batch_first"]:
         o = o.transpose(0, 1)
-    np.savez(out, output=o.to(torch.float64).numpy(), attn_weights=p.to(torch.float64).numpy())
+    np.savez(out, output=o.to(torch.float64).contiguous().numpy(), attn_weights=p.to(torch.float64).contiguous().numpy())
     print("ok", flush=True)
