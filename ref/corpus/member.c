@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(field) offsetof(struct mha_in, field)
+#define FIELD(field) offsetof(struct mha_in, field)
 #define ALWAYS(letters) { letters, letters, letters }
 
 const struct member members[MEMBERS] = {
-    { "query", AT(query), ARGUMENT, { "N,L,E", "L,N,E", "L,E" }, "E is embed_dim" },
-    { "key", AT(key), ARGUMENT, { "N,S,Ek", "S,N,Ek", "S,Ek" }, "N is that of query, Ek is kdim" },
-    { "value", AT(value), ARGUMENT, { "N,S,Ev", "S,N,Ev", "S,Ev" }, "N is that of query, S that of key, Ev is vdim" },
-    { "in_proj_weight", AT(in_proj_weight), PARAMETER, ALWAYS("3E,E"), "E is embed_dim" },
-    { "q_proj_weight", AT(q_proj_weight), PARAMETER, ALWAYS("E,E"), "E is embed_dim" },
-    { "k_proj_weight", AT(k_proj_weight), PARAMETER, ALWAYS("E,Ek"), "E is embed_dim, Ek is kdim" },
-    { "v_proj_weight", AT(v_proj_weight), PARAMETER, ALWAYS("E,Ev"), "E is embed_dim, Ev is vdim" },
-    { "in_proj_bias", AT(in_proj_bias), PARAMETER, ALWAYS("3E"), "E is embed_dim" },
-    { "bias_k", AT(bias_k), PARAMETER, ALWAYS("1,1,E|E"), "E is embed_dim" },
-    { "bias_v", AT(bias_v), PARAMETER, ALWAYS("1,1,E|E"), "E is embed_dim" },
-    { "out_proj.weight", AT(out_proj_weight), PARAMETER, ALWAYS("E,E"), "E is embed_dim" },
-    { "out_proj.bias", AT(out_proj_bias), PARAMETER, ALWAYS("E"), "E is embed_dim" },
+    { "query", FIELD(query), ARGUMENT, { "N,L,E", "L,N,E", "L,E" }, "E is embed_dim" },
+    { "key", FIELD(key), ARGUMENT, { "N,S,Ek", "S,N,Ek", "S,Ek" }, "N is that of query, Ek is kdim" },
+    { "value", FIELD(value), ARGUMENT, { "N,S,Ev", "S,N,Ev", "S,Ev" }, "N is that of query, S that of key, Ev is vdim" },
+    { "in_proj_weight", FIELD(in_proj_weight), PARAMETER, ALWAYS("3E,E"), "E is embed_dim" },
+    { "q_proj_weight", FIELD(q_proj_weight), PARAMETER, ALWAYS("E,E"), "E is embed_dim" },
+    { "k_proj_weight", FIELD(k_proj_weight), PARAMETER, ALWAYS("E,Ek"), "E is embed_dim, Ek is kdim" },
+    { "v_proj_weight", FIELD(v_proj_weight), PARAMETER, ALWAYS("E,Ev"), "E is embed_dim, Ev is vdim" },
+    { "in_proj_bias", FIELD(in_proj_bias), PARAMETER, ALWAYS("3E"), "E is embed_dim" },
+    { "bias_k", FIELD(bias_k), PARAMETER, ALWAYS("1,1,E|E"), "E is embed_dim" },
+    { "bias_v", FIELD(bias_v), PARAMETER, ALWAYS("1,1,E|E"), "E is embed_dim" },
+    { "out_proj.weight", FIELD(out_proj_weight), PARAMETER, ALWAYS("E,E"), "E is embed_dim" },
+    { "out_proj.bias", FIELD(out_proj_bias), PARAMETER, ALWAYS("E"), "E is embed_dim" },
 };
 
 const struct member attn_mask_member = {

@@ -25,8 +25,6 @@
 
 enum { PIECES = 32, FUNCTIONS = 64, NAME = 64 };
 
-#define END_OF_RECIPE "/* ==== room for the stages ==== */"    /* what follows is no part of a copy */
-
 /* From what to what, and where in mha.c. */
 struct piece {
     char *from, *to;
@@ -456,12 +454,10 @@ int main(int argc, char **argv)
     faults_path = argv[2];
     char *mha = read_file(argv[1]), *text = read_file(argv[2]);
     struct record *records = read_records(text, &count);
-    char *end = strstr(mha, END_OF_RECIPE);
-    if (!end || !count) {
-        fprintf(stderr, "mutate: %s\n", end ? "no records" : "mha.c has no line \"" END_OF_RECIPE "\"");
+    if (!count) {
+        fprintf(stderr, "mutate: %s: no records\n", faults_path);
         return 1;
     }
-    *end = 0;
     for (size_t f = 0; f < count; f++)
         find_pieces(&records[f], mha);
     write_copies(argv[3], records, count, mha, files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The float side of narrow.h: compiled with REAL=float, and mha.c with it. */
+/* The float side of narrow.h: compiled with REAL=float, and the recipe with it. */
 #define mha_shapes narrow_shapes
 #define mha_alloc narrow_alloc
 #define mha_free narrow_free
@@ -8,6 +8,7 @@
 #define mha_output narrow_output
 #define mha_forward narrow_mha
 #include "../recipe/mha.c"
+#include "../recipe/stages.c"
 
 #include "narrow.h"
 

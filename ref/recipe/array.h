@@ -24,4 +24,9 @@ struct array {
     real *v;             /* size numbers; NULL where the stage does not exist (no bias) */
 };
 
+#define FOR(i, count) for (size_t i = 0; i < (count); i++)
+
+/* Element [n,h,i,j] of an array of four dimensions (N,H,I,J): ((n * H + h) * I + i) * J + j. */
+#define AT(x, n, h, i, j) (x)->v[(((n) * (x)->shape[1] + (h)) * (x)->shape[2] + (i)) * (x)->shape[3] + (j)]
+
 #endif

@@ -2,26 +2,17 @@
 /*
  * mha.c - what torch.nn.MultiheadAttention computes, written to be read.
  *
- * A specification that runs: one function per step and one loop per index, in
- * the order of the steps. mha_forward() at the end is the whole recipe; read
- * it first, then the steps from the top.
+ * One function per step and one loop per index, in the order of the steps.
+ * mha_forward() at the end is the whole recipe; read it first.
  *
  * Letters: n batch item, h head, i query (target) row, j key (source) row,
  * t row of either kind, e channel of the model, d channel of a head, c channel
- * of what comes in, m element of a whole array. N L S E Ek Ev H D Sx are the
- * sizes of mha.h.
- *
- * Every inner loop runs over numbers that lie side by side in memory, and each
- * sum is taken in its natural order.
+ * of what comes in, m element of a whole array; sizes as in mha.h.
+ * Inner loops run over neighbours in memory; sums are in their natural order.
  */
 #include "mha.h"
 #include "two_speeds.h"
-
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#define FOR(i, count) for (size_t i = 0; i < (count); i++)
 
 /* ---- 1. layouts: (L,N,E), (N,L,E) or unbatched (L,E) all become (N,L,E) ---- */
 
@@ -60,7 +51,8 @@ static void transpose(struct array *y, const real *w)
 
 /* ---- 4. project: y = x @ w_t + b ---- */
 
-/* Nearly all the time goes here, hence TWO_SPEEDS: the compiler makes it once
+/* What a row looks for (query), is found by (key) and passes on (value) are three
+ * views of it. Nearly all the time goes here, hence TWO_SPEEDS: compiled once
  * more for processors with AVX2. The numbers are the same. */
 TWO_SPEEDS
 static void project(struct array *y, const struct array *x, const struct array *w_t, const real *b)
@@ -81,29 +73,31 @@ static void project(struct array *y, const struct array *x, const struct array *
 
 /* ---- 5. heads: (N,T,E) -> (N,H,T,D); head h owns channels h*D to h*D+D-1 ---- */
 
+/* Each head attends in D channels of its own. With the heads in front, what
+ * follows is the same for each of them, and a head's rows lie side by side. */
 static void split_heads(struct array *y, const struct array *x)
 {
-    size_t N = x->shape[0], T = x->shape[1], E = x->shape[2], H = y->shape[1], Tx = y->shape[2], D = y->shape[3];
+    size_t N = x->shape[0], T = x->shape[1], E = x->shape[2], H = y->shape[1], D = y->shape[3];
 
     FOR(n, N) FOR(h, H) FOR(t, T) FOR(d, D)
-        y->v[((n * H + h) * Tx + t) * D + d] = x->v[(n * T + t) * E + h * D + d];
+        AT(y, n, h, t, d) = x->v[(n * T + t) * E + h * D + d];
 }
 
 /* add_bias_kv: one more key (or value) row behind the S real ones, the same
  * learned one for every batch item. It is not projected. */
 static void append_bias(struct array *y, size_t j, const real *bias)
 {
-    size_t N = y->shape[0], H = y->shape[1], Sx = y->shape[2], D = y->shape[3];
+    size_t N = y->shape[0], H = y->shape[1], D = y->shape[3];
 
-    FOR(n, N) FOR(h, H) FOR(d, D) y->v[((n * H + h) * Sx + j) * D + d] = bias[h * D + d];
+    FOR(n, N) FOR(h, H) FOR(d, D) AT(y, n, h, j, d) = bias[h * D + d];
 }
 
 /* add_zero_attn: a last row of zeros, behind the bias row if there is one. */
 static void append_zero(struct array *y, size_t j)
 {
-    size_t N = y->shape[0], H = y->shape[1], Sx = y->shape[2], D = y->shape[3];
+    size_t N = y->shape[0], H = y->shape[1], D = y->shape[3];
 
-    FOR(n, N) FOR(h, H) FOR(d, D) y->v[((n * H + h) * Sx + j) * D + d] = 0;
+    FOR(n, N) FOR(h, H) FOR(d, D) AT(y, n, h, j, d) = 0;
 }
 
 /* ---- 6. mask: both masks become numbers to add, and are added to each other ---- */
@@ -119,33 +113,35 @@ static real additive(const struct mask *mask, size_t m)
  * The appended rows j >= S are never masked. */
 static void add_attn_mask(struct array *y, const struct mha_in *in)
 {
-    size_t N = in->N, H = in->H, L = in->L, S = in->S, Sx = y->shape[3];
+    size_t N = in->N, H = in->H, L = in->L, S = in->S;
 
     FOR(n, N) FOR(h, H) FOR(i, L) FOR(j, S) {
         size_t which = in->attn_mask.ndim == 3 ? n * H + h : 0;
-        y->v[((n * H + h) * L + i) * Sx + j] += additive(&in->attn_mask, (which * L + i) * S + j);
+        AT(y, n, h, i, j) += additive(&in->attn_mask, (which * L + i) * S + j);
     }
 }
 
 /* (N,S): a padded key is hidden from every query of its batch item. */
 static void add_key_padding_mask(struct array *y, const struct mha_in *in)
 {
-    size_t N = in->N, H = in->H, L = in->L, S = in->S, Sx = y->shape[3];
+    size_t N = in->N, H = in->H, L = in->L, S = in->S;
 
     FOR(n, N) FOR(h, H) FOR(i, L) FOR(j, S)
-        y->v[((n * H + h) * L + i) * Sx + j] += additive(&in->key_padding_mask, n * S + j);
+        AT(y, n, h, i, j) += additive(&in->key_padding_mask, n * S + j);
 }
 
 /* ---- 7. scores: q @ k.transpose(-1, -2) / sqrt(D) ---- */
 
+/* A score says how well a key fits a query: their dot product. A sum of D
+ * products grows with sqrt(D); divided by it, the softmax stays equally sharp. */
 static void score(struct array *y, const struct array *q, const struct array *k)
 {
     size_t N = y->shape[0], H = y->shape[1], L = y->shape[2], Sx = y->shape[3], D = q->shape[3];
 
     FOR(n, N) FOR(h, H) FOR(i, L) FOR(j, Sx) {
         real sum = 0;
-        FOR(d, D) sum += q->v[((n * H + h) * L + i) * D + d] * k->v[((n * H + h) * Sx + j) * D + d];
-        y->v[((n * H + h) * L + i) * Sx + j] = sum / (real)sqrt((double)D);
+        FOR(d, D) sum += AT(q, n, h, i, d) * AT(k, n, h, j, d);
+        AT(y, n, h, i, j) = sum / (real)sqrt((double)D);
     }
 }
 
@@ -165,8 +161,8 @@ static void softmax(struct array *y, const struct array *x)
     size_t N = y->shape[0], H = y->shape[1], L = y->shape[2], Sx = y->shape[3];
 
     FOR(n, N) FOR(h, H) FOR(i, L) {
-        const real *s = x->v + ((n * H + h) * L + i) * Sx;
-        real *p = y->v + ((n * H + h) * L + i) * Sx;
+        const real *s = &AT(x, n, h, i, 0);
+        real *p = &AT(y, n, h, i, 0);
         real max = -(real)INFINITY, sum = 0;
         FOR(j, Sx) if (s[j] > max) max = s[j];
         FOR(j, Sx) p[j] = (real)exp((double)(s[j] - max));
@@ -183,11 +179,11 @@ static void mix(struct array *y, const struct array *p, const struct array *v)
     size_t N = y->shape[0], H = y->shape[1], L = y->shape[2], D = y->shape[3], Sx = p->shape[3];
 
     FOR(n, N) FOR(h, H) FOR(i, L) {
-        real *out = y->v + ((n * H + h) * L + i) * D;
+        real *out = &AT(y, n, h, i, 0);
         FOR(d, D) out[d] = 0;
         FOR(j, Sx) {
-            real a = p->v[((n * H + h) * L + i) * Sx + j];
-            const real *x = v->v + ((n * H + h) * Sx + j) * D;
+            real a = AT(p, n, h, i, j);
+            const real *x = &AT(v, n, h, j, 0);
             FOR(d, D) out[d] += a * x[d];
         }
     }
@@ -195,16 +191,16 @@ static void mix(struct array *y, const struct array *p, const struct array *v)
 
 /* ---- 11. merged: (N,H,L,D) -> (N,L,E), the heads side by side again ---- */
 
+/* out_proj mixes the heads, so their channels become one row again. */
 static void merge_heads(struct array *y, const struct array *x)
 {
     size_t N = x->shape[0], H = x->shape[1], L = x->shape[2], D = x->shape[3], E = y->shape[2];
 
     FOR(n, N) FOR(i, L) FOR(h, H) FOR(d, D)
-        y->v[(n * L + i) * E + h * D + d] = x->v[((n * H + h) * L + i) * D + d];
+        y->v[(n * L + i) * E + h * D + d] = AT(x, n, h, i, d);
 }
 
 /* ---- 12. output: out_proj(merged), by transpose() and project() ---- */
-
 /* ---- 13. attn_weights_mean: what average_attn_weights=True returns ---- */
 
 static void average_heads(struct array *y, const struct array *p)
@@ -213,167 +209,91 @@ static void average_heads(struct array *y, const struct array *p)
 
     FOR(n, N) FOR(i, L) FOR(j, Sx) {
         real sum = 0;
-        FOR(h, H) sum += p->v[((n * H + h) * L + i) * Sx + j];
+        FOR(h, H) sum += AT(p, n, h, i, j);
         y->v[(n * L + i) * Sx + j] = sum / (real)H;
     }
 }
 
-/* ==== the recipe ==== */
+/* ==== the recipe: each call below PyTorch's line, as in torch.nn.functional ==== */
 
-void mha_projections(struct array t[STAGES], const struct mha_in *in)
+void mha_projections(struct array stage[STAGES], const struct mha_in *in)
 {
-    rows(&t[QUERY_ROWS], in->query, in);
-    rows(&t[KEY_ROWS], in->key, in);
-    rows(&t[VALUE_ROWS], in->value, in);
-
+    /* query.transpose(0, 1) unless batch_first: (N,L,E); key (N,S,Ek), value (N,S,Ev) */
+    rows(&stage[QUERY_ROWS], in->query, in);
+    rows(&stage[KEY_ROWS], in->key, in);
+    rows(&stage[VALUE_ROWS], in->value, in);
+    /* q_w, k_w, v_w = torch.split(in_proj_weight, [E, E, E]): (E,E) each */
     if (in->in_proj_weight) {
-        split(&t[Q_WEIGHT], in->in_proj_weight, 0);
-        split(&t[K_WEIGHT], in->in_proj_weight, 1);
-        split(&t[V_WEIGHT], in->in_proj_weight, 2);
+        split(&stage[Q_WEIGHT], in->in_proj_weight, 0);
+        split(&stage[K_WEIGHT], in->in_proj_weight, 1);
+        split(&stage[V_WEIGHT], in->in_proj_weight, 2);
     } else {
-        take(&t[Q_WEIGHT], in->q_proj_weight);
-        take(&t[K_WEIGHT], in->k_proj_weight);
-        take(&t[V_WEIGHT], in->v_proj_weight);
+        take(&stage[Q_WEIGHT], in->q_proj_weight);
+        take(&stage[K_WEIGHT], in->k_proj_weight);
+        take(&stage[V_WEIGHT], in->v_proj_weight);
     }
+    /* q_b, k_b, v_b = torch.split(in_proj_bias, [E, E, E]): (E) each */
     if (in->in_proj_bias) {
-        split(&t[Q_BIAS], in->in_proj_bias, 0);
-        split(&t[K_BIAS], in->in_proj_bias, 1);
-        split(&t[V_BIAS], in->in_proj_bias, 2);
+        split(&stage[Q_BIAS], in->in_proj_bias, 0);
+        split(&stage[K_BIAS], in->in_proj_bias, 1);
+        split(&stage[V_BIAS], in->in_proj_bias, 2);
     }
-    transpose(&t[Q_WEIGHT_T], t[Q_WEIGHT].v);
-    transpose(&t[K_WEIGHT_T], t[K_WEIGHT].v);
-    transpose(&t[V_WEIGHT_T], t[V_WEIGHT].v);
-
-    project(&t[Q_PROJ], &t[QUERY_ROWS], &t[Q_WEIGHT_T], t[Q_BIAS].v);
-    project(&t[K_PROJ], &t[KEY_ROWS], &t[K_WEIGHT_T], t[K_BIAS].v);
-    project(&t[V_PROJ], &t[VALUE_ROWS], &t[V_WEIGHT_T], t[V_BIAS].v);
-
-    split_heads(&t[Q_HEADS], &t[Q_PROJ]);
-    split_heads(&t[K_HEADS], &t[K_PROJ]);
-    split_heads(&t[V_HEADS], &t[V_PROJ]);
-
+    /* q_w.T, k_w.T, v_w.T: (E,E) (Ek,E) (Ev,E) */
+    transpose(&stage[Q_WEIGHT_T], stage[Q_WEIGHT].v);
+    transpose(&stage[K_WEIGHT_T], stage[K_WEIGHT].v);
+    transpose(&stage[V_WEIGHT_T], stage[V_WEIGHT].v);
+    /* qp = query @ q_w.T + q_b: (N,L,E); kp, vp: (N,S,E) */
+    project(&stage[Q_PROJ], &stage[QUERY_ROWS], &stage[Q_WEIGHT_T], stage[Q_BIAS].v);
+    project(&stage[K_PROJ], &stage[KEY_ROWS], &stage[K_WEIGHT_T], stage[K_BIAS].v);
+    project(&stage[V_PROJ], &stage[VALUE_ROWS], &stage[V_WEIGHT_T], stage[V_BIAS].v);
+    /* qpp = qp.reshape(N, L, H, D).transpose(1, 2): (N,H,L,D); kpp, vpp: (N,H,S,D) */
+    split_heads(&stage[Q_HEADS], &stage[Q_PROJ]);
+    split_heads(&stage[K_HEADS], &stage[K_PROJ]);
+    split_heads(&stage[V_HEADS], &stage[V_PROJ]);
+    /* torch.cat([kpp, bias_k], dim=2), torch.cat([kpp, zeros], dim=2): (N,H,Sx,D) */
     size_t j = in->S;
     if (in->bias_k) {
-        append_bias(&t[K_HEADS], j, in->bias_k);
-        append_bias(&t[V_HEADS], j, in->bias_v);
+        append_bias(&stage[K_HEADS], j, in->bias_k);
+        append_bias(&stage[V_HEADS], j, in->bias_v);
         j++;
     }
     if (in->add_zero_attn) {
-        append_zero(&t[K_HEADS], j);
-        append_zero(&t[V_HEADS], j);
+        append_zero(&stage[K_HEADS], j);
+        append_zero(&stage[V_HEADS], j);
     }
 }
 
-void mha_core(struct array t[STAGES], const struct mha_in *in)
+void mha_core(struct array stage[STAGES], const struct mha_in *in)
 {
-    FOR(m, t[MASK].size) t[MASK].v[m] = 0;
+    /* mask = attn_mask + key_padding_mask[:, None, None]: (N,H,L,Sx) */
+    FOR(m, stage[MASK].size) stage[MASK].v[m] = 0;
     if (in->attn_mask.ndim)
-        add_attn_mask(&t[MASK], in);
+        add_attn_mask(&stage[MASK], in);
     if (in->key_padding_mask.ndim)
-        add_key_padding_mask(&t[MASK], in);
+        add_key_padding_mask(&stage[MASK], in);
 
-    score(&t[SCORES], &t[Q_HEADS], &t[K_HEADS]);
-    add(&t[MASKED_SCORES], &t[SCORES], &t[MASK]);
-    softmax(&t[ATTN_WEIGHTS], &t[MASKED_SCORES]);
-    mix(&t[HEAD_OUTPUTS], &t[ATTN_WEIGHTS], &t[V_HEADS]);
+    /* ap = softmax(qpp @ kpp.transpose(-1, -2) / math.sqrt(D) + mask, dim=-1): (N,H,L,Sx) */
+    score(&stage[SCORES], &stage[Q_HEADS], &stage[K_HEADS]);
+    add(&stage[MASKED_SCORES], &stage[SCORES], &stage[MASK]);
+    softmax(&stage[ATTN_WEIGHTS], &stage[MASKED_SCORES]);
+    /* pp = ap @ vpp: (N,H,L,D) */
+    mix(&stage[HEAD_OUTPUTS], &stage[ATTN_WEIGHTS], &stage[V_HEADS]);
 }
 
-void mha_output(struct array t[STAGES], const struct mha_in *in)
+void mha_output(struct array stage[STAGES], const struct mha_in *in)
 {
-    merge_heads(&t[MERGED], &t[HEAD_OUTPUTS]);
-    transpose(&t[OUT_WEIGHT_T], in->out_proj_weight);
-    project(&t[OUTPUT], &t[MERGED], &t[OUT_WEIGHT_T], in->out_proj_bias);
-    average_heads(&t[ATTN_WEIGHTS_MEAN], &t[ATTN_WEIGHTS]);
+    /* pp = pp.transpose(1, 2).reshape(N, L, E) */
+    merge_heads(&stage[MERGED], &stage[HEAD_OUTPUTS]);
+    /* op = pp @ out_proj.weight.T + out_proj.bias: (N,L,E) */
+    transpose(&stage[OUT_WEIGHT_T], in->out_proj_weight);
+    project(&stage[OUTPUT], &stage[MERGED], &stage[OUT_WEIGHT_T], in->out_proj_bias);
+    /* ap.mean(dim=1): (N,L,Sx) */
+    average_heads(&stage[ATTN_WEIGHTS_MEAN], &stage[ATTN_WEIGHTS]);
 }
 
-void mha_forward(struct array t[STAGES], const struct mha_in *in)
+void mha_forward(struct array stage[STAGES], const struct mha_in *in)
 {
-    mha_projections(t, in);
-    mha_core(t, in);
-    mha_output(t, in);
-}
-
-/* ==== room for the stages ==== */
-
-static int named(struct array *a, const char *name, int ndim, size_t n0, size_t n1, size_t n2, size_t n3)
-{
-    size_t shape[4] = { n0, n1, n2, n3 }, size = 1;
-
-    *a = (struct array){ .name = name, .ndim = ndim };
-    FOR(k, 4) {
-        if (shape[k] && size > (SIZE_MAX - CACHE_LINE) / sizeof(real) / shape[k])
-            return 0;
-        a->shape[k] = shape[k];
-        size *= shape[k];
-    }
-    a->size = size;
-    return 1;
-}
-
-static int room(struct array *a)
-{
-    a->v = aligned_alloc(CACHE_LINE, (a->size * sizeof(real) / CACHE_LINE + 1) * CACHE_LINE);    /* an empty stage exists too */
-    if (!a->v)
-        return 0;
-    FOR(m, a->size) a->v[m] = 0;
-    return 1;
-}
-
-const char *mha_shapes(struct array t[STAGES], const struct mha_in *in)
-{
-    size_t N = in->N, L = in->L, S = in->S, E = in->E, Ek = in->Ek, Ev = in->Ev, H = in->H, D = E / H;
-    size_t Sx = S + (in->bias_k != NULL) + (in->add_zero_attn != 0);
-
-    FOR(k, STAGES) t[k] = (struct array){ 0 };
-    int ok = named(&t[QUERY_ROWS], "query_rows", 3, N, L, E, 1)
-          && named(&t[KEY_ROWS], "key_rows", 3, N, S, Ek, 1)
-          && named(&t[VALUE_ROWS], "value_rows", 3, N, S, Ev, 1)
-          && named(&t[Q_WEIGHT], "q_weight", 2, E, E, 1, 1)
-          && named(&t[K_WEIGHT], "k_weight", 2, E, Ek, 1, 1)
-          && named(&t[V_WEIGHT], "v_weight", 2, E, Ev, 1, 1)
-          && named(&t[Q_BIAS], "q_bias", 1, E, 1, 1, 1)
-          && named(&t[K_BIAS], "k_bias", 1, E, 1, 1, 1)
-          && named(&t[V_BIAS], "v_bias", 1, E, 1, 1, 1)
-          && named(&t[Q_WEIGHT_T], "q_weight_t", 2, E, E, 1, 1)
-          && named(&t[K_WEIGHT_T], "k_weight_t", 2, Ek, E, 1, 1)
-          && named(&t[V_WEIGHT_T], "v_weight_t", 2, Ev, E, 1, 1)
-          && named(&t[Q_PROJ], "q_proj", 3, N, L, E, 1)
-          && named(&t[K_PROJ], "k_proj", 3, N, S, E, 1)
-          && named(&t[V_PROJ], "v_proj", 3, N, S, E, 1)
-          && named(&t[Q_HEADS], "q_heads", 4, N, H, L, D)
-          && named(&t[K_HEADS], "k_heads", 4, N, H, Sx, D)
-          && named(&t[V_HEADS], "v_heads", 4, N, H, Sx, D)
-          && named(&t[MASK], "mask", 4, N, H, L, Sx)
-          && named(&t[SCORES], "scores", 4, N, H, L, Sx)
-          && named(&t[MASKED_SCORES], "masked_scores", 4, N, H, L, Sx)
-          && named(&t[ATTN_WEIGHTS], "attn_weights", 4, N, H, L, Sx)
-          && named(&t[HEAD_OUTPUTS], "head_outputs", 4, N, H, L, D)
-          && named(&t[MERGED], "merged", 3, N, L, E, 1)
-          && named(&t[OUT_WEIGHT_T], "out_weight_t", 2, E, E, 1, 1)
-          && named(&t[OUTPUT], "output", 3, N, L, E, 1)
-          && named(&t[ATTN_WEIGHTS_MEAN], "attn_weights_mean", 3, N, L, Sx, 1);
-
-    return ok ? NULL : "not enough memory for the stages";
-}
-
-const char *mha_alloc(struct array t[STAGES], const struct mha_in *in)
-{
-    const char *wrong = mha_shapes(t, in);
-
-    FOR(k, STAGES) {
-        int absent = k >= Q_BIAS && k <= V_BIAS && !in->in_proj_bias;
-        if (!wrong && !absent && !room(&t[k]))
-            wrong = "not enough memory for the stages";
-    }
-    if (wrong)
-        mha_free(t);
-    return wrong;
-}
-
-void mha_free(struct array t[STAGES])
-{
-    FOR(k, STAGES) {
-        free(t[k].v);
-        t[k].v = NULL;
-    }
+    mha_projections(stage, in);
+    mha_core(stage, in);
+    mha_output(stage, in);
 }

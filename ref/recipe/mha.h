@@ -55,17 +55,17 @@ enum mha_stage {
 };
 
 /* Name and shape every stage, without numbers. NULL, or what is wrong. */
-const char *mha_shapes(struct array t[STAGES], const struct mha_in *in);
+const char *mha_shapes(struct array stage[STAGES], const struct mha_in *in);
 
 /* Room for the numbers too, zeros; none for the biases of a layer without. NULL,
  * or what went wrong (then nothing is left to free). */
-const char *mha_alloc(struct array t[STAGES], const struct mha_in *in);
-void mha_free(struct array t[STAGES]);
+const char *mha_alloc(struct array stage[STAGES], const struct mha_in *in);
+void mha_free(struct array stage[STAGES]);
 
 /* The recipe. Each part needs the stages of the part before. */
-void mha_projections(struct array t[STAGES], const struct mha_in *in);   /* arguments -> q_heads, k_heads, v_heads */
-void mha_core(struct array t[STAGES], const struct mha_in *in);          /* heads and masks -> attn_weights, head_outputs */
-void mha_output(struct array t[STAGES], const struct mha_in *in);        /* -> merged, output, attn_weights_mean */
-void mha_forward(struct array t[STAGES], const struct mha_in *in);       /* all three */
+void mha_projections(struct array stage[STAGES], const struct mha_in *in);   /* arguments -> q_heads, k_heads, v_heads */
+void mha_core(struct array stage[STAGES], const struct mha_in *in);          /* heads and masks -> attn_weights, head_outputs */
+void mha_output(struct array stage[STAGES], const struct mha_in *in);        /* -> merged, output, attn_weights_mean */
+void mha_forward(struct array stage[STAGES], const struct mha_in *in);       /* all three */
 
 #endif
