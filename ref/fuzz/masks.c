@@ -21,7 +21,7 @@ struct mask {
 
 #define EACH_ROW(m) FOR(r, (m)->maps) FOR(i, (m)->L)
 #define EACH(m) EACH_ROW(m) FOR(j, (m)->S)
-#define AT(m) (m)->x[(r * (m)->L + i) * (m)->S + j]
+#define CELL(m) (m)->x[(r * (m)->L + i) * (m)->S + j]
 
 static float small_number(struct mask *m)
 {
@@ -37,12 +37,12 @@ static void scattered(struct mask *m)
 {
     double closed = draw_uniform(m->state) * 0.6;
 
-    EACH(m) if (draw_chance(m->state, closed)) AT(m) = -INFINITY;
+    EACH(m) if (draw_chance(m->state, closed)) CELL(m) = -INFINITY;
 }
 
 static void added(struct mask *m)
 {
-    EACH(m) AT(m) = small_number(m);
+    EACH(m) CELL(m) = small_number(m);
 }
 
 static void added_and_scattered(struct mask *m)
@@ -53,7 +53,7 @@ static void added_and_scattered(struct mask *m)
 
 static void causal(struct mask *m)
 {
-    EACH(m) if (j > i) AT(m) = -INFINITY;
+    EACH(m) if (j > i) CELL(m) = -INFINITY;
 }
 
 /* As with a cache of past keys: the last query sees the last key, or another offset. */
@@ -61,7 +61,7 @@ static void causal_offset(struct mask *m)
 {
     size_t offset = m->S > m->L && draw_chance(m->state, 0.5) ? m->S - m->L : draw_below(m->state, m->S + 1);
 
-    EACH(m) if (j > i + offset) AT(m) = -INFINITY;
+    EACH(m) if (j > i + offset) CELL(m) = -INFINITY;
 }
 
 /* Padding before the first token; each map has its own length. */
@@ -69,7 +69,7 @@ static void left(struct mask *m)
 {
     FOR(r, m->maps) {
         size_t closed = draw_below(m->state, m->S + 1);
-        FOR(i, m->L) FOR(j, closed) AT(m) = -INFINITY;
+        FOR(i, m->L) FOR(j, closed) CELL(m) = -INFINITY;
     }
 }
 
@@ -77,7 +77,7 @@ static void right(struct mask *m)
 {
     FOR(r, m->maps) {
         size_t open = draw_below(m->state, m->S + 1);
-        FOR(i, m->L) for (size_t j = open; j < m->S; j++) AT(m) = -INFINITY;
+        FOR(i, m->L) for (size_t j = open; j < m->S; j++) CELL(m) = -INFINITY;
     }
 }
 
@@ -86,7 +86,7 @@ static void window(struct mask *m)
 {
     size_t before = draw_below(m->state, m->S + 1), after = draw_chance(m->state, 0.5) ? 0 : draw_below(m->state, m->S + 1);
 
-    EACH(m) if (j + before < i || j > i + after) AT(m) = -INFINITY;
+    EACH(m) if (j + before < i || j > i + after) CELL(m) = -INFINITY;
 }
 
 /* Sequences that are packed into one: a query sees the keys of its own. */
@@ -94,7 +94,7 @@ static void blocks(struct mask *m)
 {
     size_t length = 1 + draw_below(m->state, m->S ? m->S : 1);
 
-    EACH(m) if (i / length != j / length) AT(m) = -INFINITY;
+    EACH(m) if (i / length != j / length) CELL(m) = -INFINITY;
 }
 
 /* Whole tiles of 8 to 128 keys closed on the left, on the right or in the middle. */
@@ -110,7 +110,7 @@ static void tiles(struct mask *m)
     case 1: first = 1 + (count > 1 ? draw_below(m->state, count - 1) : 0); break;
     default: first = count > 2 ? 1 + draw_below(m->state, count - 2) : 0; last = first + (count > 2); break;
     }
-    EACH(m) if (j / tile >= first && j / tile < last) AT(m) = -INFINITY;
+    EACH(m) if (j / tile >= first && j / tile < last) CELL(m) = -INFINITY;
 }
 
 /* What many programs write instead of -inf, to a part of the keys or to all of a row. */
@@ -121,7 +121,7 @@ static void constant(struct mask *m)
 
     EACH_ROW(m) {
         int whole = draw_chance(m->state, 0.3);
-        FOR(j, m->S) if (whole || draw_chance(m->state, part)) AT(m) = low;
+        FOR(j, m->S) if (whole || draw_chance(m->state, part)) CELL(m) = low;
     }
 }
 
@@ -130,7 +130,7 @@ static void deep(struct mask *m)
 {
     EACH_ROW(m) {
         float depth = draw_chance(m->state, 0.7) ? -1000 : 0;
-        FOR(j, m->S) AT(m) = depth + small_number(m);
+        FOR(j, m->S) CELL(m) = depth + small_number(m);
     }
 }
 
@@ -138,7 +138,7 @@ static void deep(struct mask *m)
 static void alibi(struct mask *m)
 {
     FOR(r, m->maps) FOR(i, m->L) FOR(j, m->S)
-        AT(m) = -ldexpf((float)(i > j ? i - j : j - i), -(int)(1 + r % 8));
+        CELL(m) = -ldexpf((float)(i > j ? i - j : j - i), -(int)(1 + r % 8));
 }
 
 static const struct kind { const char *name; double attn, padding; void (*fill)(struct mask *m); } kinds[] = {

@@ -91,13 +91,12 @@ static void heads(struct array t[STAGES], const struct qkvec_call *c)
         call_get(t[Q_HEADS + k].v, from[k], c->dtype, t[Q_HEADS + k].size);
 }
 
-/* The recipe reads no bias of a core; that there is one makes its row. */
-static void core(struct mha_in *in, const struct qkvec_call *c)
+/* To a core the appended keys are keys like the others, and all masks are one: c->mask (N,H,L,Sx), to add. */
+static void core(struct mha_in *in, struct inputs *x, const struct qkvec_call *c)
 {
-    static const real unread[1] = { 0 };
-
-    if (c->Sx - c->S - in->add_zero_attn == 1)
-        in->bias_k = in->bias_v = unread;
+    in->S = (size_t)c->Sx;
+    in->add_zero_attn = 0;
+    in->attn_mask = mask(x, c->mask, 3, c->dtype, in->N * in->H * in->L * in->S);
 }
 
 static int refuse(const struct qkvec_call *c, const char *why)
@@ -117,11 +116,12 @@ int qkvec_reference(const struct qkvec_call *c)
 
     if (c->abi != QKVEC_ABI || c->dtype > QKVEC_BFLOAT16 || c->H < 1 || c->E < 1 || c->E % c->H)
         return refuse(c, "not a call of this version, or embed_dim is no multiple of the heads");
-    if (is_core)
-        core(&in, c);
-    else
+    if (is_core) {
+        core(&in, &x, c);
+    } else {
         layer(&in, &x, c);
-    masks(&in, &x, c);
+        masks(&in, &x, c);
+    }
     wrong = x.failed ? "not enough memory" : mha_alloc(t, &in);
     if (!wrong) {
         if (is_core)

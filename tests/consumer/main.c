@@ -2,6 +2,7 @@
 /* Every function of qkvec/qkvec.h, as other programs use them. main [VECTORS] */
 #include <qkvec/qkvec.h>    /* first: it needs nothing before it */
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,22 @@ static void judge_kernels(const struct qkvec_vector *v)
     CHECK(strstr(verdict.reason, "not today"));
 }
 
+/* The reference as a core adds the merged mask, whatever masks of a layer are beside it. */
+static void core_adds_mask(void)
+{
+    const float ones[2] = { 1, 1 }, values[2] = { 3, 7 }, mask[2] = { 0, -HUGE_VALF };
+    float weights[2], heads[1];
+    uint32_t written = 0;
+    struct qkvec_call call = {
+        .abi = QKVEC_ABI, .size = sizeof call, .dtype = QKVEC_FLOAT32, .N = 1, .L = 1, .S = 1, .Sx = 2, .E = 1, .Ek = 1, .Ev = 1, .H = 1,
+        .mask = mask, .q_heads = ones, .k_heads = ones, .v_heads = values,
+        .attn_weights = weights, .head_outputs = heads, .written = &written,
+    };
+
+    CHECK(qkvec_reference(&call) == QKVEC_DONE && written == (QKVEC_ATTN_WEIGHTS | QKVEC_HEAD_OUTPUTS));
+    CHECK(weights[0] == 1 && weights[1] == 0 && heads[0] == 3);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const profiles[] = { "float64", "float32", "tf32", "float16", "bfloat16" };
@@ -97,6 +114,7 @@ int main(int argc, char **argv)
     CHECK(!qkvec_vector_member(&a, v, "no such member"));
     judge_arrays(v);
     judge_kernels(v);
+    core_adds_mask();
     qkvec_vector_close(v);
 
     /* the reference as a kernel is right on every vector, whole and from the heads on */
