@@ -144,7 +144,7 @@ int wanted_one(struct vector *v, const char *dir, const char *word)
         return status;
     if (w.choice.count != 1)
         status = complain(word, "names %zu vectors, wanted one", w.choice.count);
-    else if ((wrong = vector_read(v, w.choice.chosen[0].path, w.choice.chosen[0].name)))
+    else if ((wrong = vector_read_chosen(v, &w.choice.chosen[0])))
         status = complain(w.choice.chosen[0].path, "%s", wrong);
     wanted_close(&w);
     return status;

@@ -194,7 +194,7 @@ static int export_kind(const char *dir, struct vector *v, const char *about, con
 static int export_vector(const char *dir, const struct chosen *chosen, size_t count[KINDS])
 {
     struct vector v;
-    const char *wrong = vector_read(&v, chosen->path, chosen->name);
+    const char *wrong = vector_read_chosen(&v, chosen);
     int status = 0;
 
     if (wrong)

@@ -46,7 +46,7 @@ static int list_one(const struct chosen *chosen, int width, int table)
     const struct corpus_vector *entry = chosen->vector;
     struct vector v;
     char sizes[SIZES], others[128], *about;
-    const char *wrong = vector_read(&v, chosen->path, chosen->name);
+    const char *wrong = vector_read_chosen(&v, chosen);
 
     if (wrong)
         return complain(chosen->path, "%s", wrong);

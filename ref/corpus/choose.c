@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "../store/file.h"
+#include "../store/grow.h"
 #include "../store/npz.h"
 #include "../store/text.h"
 
@@ -78,7 +79,7 @@ static void empty(struct choice *choice)
     }
     free(choice->chosen);
     choice->chosen = NULL;
-    choice->count = 0;
+    choice->count = choice->room = 0;
 }
 
 /* dir/name.npz, to free; or NULL. */
@@ -95,10 +96,9 @@ static char *path_of(const struct corpus *c, const struct corpus_vector *v)
 /* Append a vector of the corpus, or a file outside it if v is NULL. Takes path over. */
 static const char *add(struct choice *choice, char *path, const char *name, const struct corpus_vector *v)
 {
-    struct chosen *grown = realloc(choice->chosen, (choice->count + 1) * sizeof *grown);
+    struct chosen *grown = path ? grow(choice->chosen, &choice->room, choice->count, sizeof *grown) : NULL;
 
-    if (!path || !grown) {
-        choice->chosen = grown ? grown : choice->chosen;
+    if (!grown) {
         free(path);
         return WRONG(choice, "%s: not enough memory", name);
     }

@@ -36,6 +36,7 @@ struct corpus {
     struct corpus_vector *vectors;    /* count sorted by name, then newer sorted by name */
     size_t version_count;
     struct corpus_version *versions;    /* oldest first */
+    size_t vector_room, version_room;   /* items that fit into the two arrays */
     char error[768];
 };
 
@@ -67,6 +68,7 @@ struct choice {
     size_t count;
     size_t kept;                      /* bytes of all of them */
     struct chosen *chosen;            /* those of the corpus first, by name */
+    size_t room;                      /* items that fit into it */
     char error[768];
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/grow.h"
 #include "../store/text.h"
 #include "json.h"
 
@@ -66,7 +67,7 @@ static void read_words(struct json *j, char *words, size_t size)
  * NULL with j->failed set. */
 static const char *read_vector(struct corpus *c, struct json *j)
 {
-    struct corpus_vector *grown = realloc(c->vectors, (c->count + 1) * sizeof *grown), *v;
+    struct corpus_vector *grown = grow(c->vectors, &c->vector_room, c->count, sizeof *grown), *v;
     char key[64], shown[SHOWN];
 
     if (!grown)
@@ -106,7 +107,7 @@ static const char *read_vector(struct corpus *c, struct json *j)
 /* Append one version, as read_vector(). */
 static const char *read_version(struct corpus *c, struct json *j)
 {
-    struct corpus_version *grown = realloc(c->versions, (c->version_count + 1) * sizeof *grown), *v;
+    struct corpus_version *grown = grow(c->versions, &c->version_room, c->version_count, sizeof *grown), *v;
     char key[64];
 
     if (!grown)

@@ -8,6 +8,7 @@
 
 #include "../recipe/policy.h"
 #include "../store/same.h"
+#include "corpus.h"
 #include "member.h"
 #include "vector_check.h"
 
@@ -76,15 +77,25 @@ const char *vector_from(struct vector *v, struct npz *file, const char *name)
     return wrong;
 }
 
-const char *vector_read(struct vector *v, const char *path, const char *name)
+static const char *read_kept(struct vector *v, const void *bytes, size_t length, const char *path, const char *name)
 {
     struct npz file;
-    const char *wrong = npz_read(&file, path);
+    const char *wrong = npz_read_kept(&file, bytes, length, path);
 
     if (!wrong)
         return vector_from(v, &file, name);
     *v = (struct vector){ 0 };
     return WRONG(v, "%s", wrong);
+}
+
+const char *vector_read(struct vector *v, const char *path, const char *name)
+{
+    return read_kept(v, NULL, 0, path, name);
+}
+
+const char *vector_read_chosen(struct vector *v, const struct chosen *chosen)
+{
+    return read_kept(v, chosen->bytes, chosen->length, chosen->path, chosen->name);
 }
 
 int vector_round(struct vector *v, double (*round)(const void *context, double x), const void *context)

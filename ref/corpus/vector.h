@@ -30,6 +30,11 @@ struct vector {
  * golden stages is a valid case too. */
 const char *vector_read(struct vector *v, const char *path, const char *name);
 
+/* The same for a vector that corpus_choose() (corpus.h) has chosen, from the
+ * bytes whose hash it checked if it has kept them. */
+struct chosen;
+const char *vector_read_chosen(struct vector *v, const struct chosen *chosen);
+
 /* The same from arrays in memory; takes the arrays over, also on failure. */
 const char *vector_from(struct vector *v, struct npz *file, const char *name);
 

@@ -19,8 +19,7 @@ static int infinite_inputs(const struct vector *v)
 
 const char *judged_vector_read(struct npz *file, const struct judged_vector *e)
 {
-    return e->file ? npz_copy(file, e->file, NULL)
-         : e->bytes ? npz_read_proven(file, e->bytes, e->length) : npz_read(file, e->path);
+    return e->file ? npz_copy(file, e->file, NULL) : npz_read_kept(file, e->bytes, e->length, e->path);
 }
 
 const char *replay_case_open(struct replay_case *s, const struct judged_vector *e, const struct profile *p)

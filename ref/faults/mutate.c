@@ -313,14 +313,9 @@ static void write_original(FILE *out, const struct function *original, size_t or
         write_function(out, &original[k]);
 }
 
-/* The functions that a record changes, and those that call them up to
- * mha_forward(), each with the record's name behind its own; then the entry. */
-static void write_copy(FILE *out, const struct record *f, const struct function *original, size_t originals, const char *mha)
+/* Fail unless every piece of the record lies in a function of mha.c. */
+static void check_pieces(const struct record *f, const struct function *original, size_t originals, const char *mha)
 {
-    struct function function[FUNCTIONS];
-    char *text = mutated(f, mha);
-    size_t count = find_functions(function, text), changed = 0;
-
     for (size_t p = 0; p < f->pieces; p++) {
         const char *at = mha + f->piece[p].at;
         size_t k = 0;
@@ -329,6 +324,15 @@ static void write_copy(FILE *out, const struct record *f, const struct function 
         if (k == originals)
             fail(f, f->line, "this is in no function of mha.c:\n%s", f->piece[p].from);
     }
+}
+
+/* Keep those of the count functions of a copy that differ from mha.c or call one
+ * that does, up to mha_forward(). Returns how many. */
+static size_t select_changed(struct function *function, size_t count, const struct record *f,
+                             const struct function *original, size_t originals)
+{
+    size_t changed = 0;
+
     for (size_t k = 0; k < count; k++) {
         int same = 0;
         for (size_t o = 0; o < originals && !same; o++)
@@ -340,7 +344,19 @@ static void write_copy(FILE *out, const struct record *f, const struct function 
     }
     if (!changed || strcmp(function[changed - 1].name, "mha_forward"))
         fail(f, f->line, "changes nothing that mha_forward() calls");
+    return changed;
+}
 
+/* Write the functions that a record changes, each renamed to function_RECORD,
+ * and the copy's entry. */
+static void write_copy(FILE *out, const struct record *f, const struct function *original, size_t originals, const char *mha)
+{
+    struct function function[FUNCTIONS];
+    char *text = mutated(f, mha);
+    size_t count = find_functions(function, text), changed;
+
+    check_pieces(f, original, originals, mha);
+    changed = select_changed(function, count, f, original, originals);
     fprintf(out, "\n/* ==== %s ==== */\n\n", f->name);
     for (size_t k = 0; k < changed; k++)
         fprintf(out, "#undef %s\n#define %s %s_%s\n", function[k].name, function[k].name, function[k].name, f->name);

@@ -54,14 +54,15 @@ const char *qkvec_corpus_name(const struct qkvec_corpus *c, size_t k)
     return k < c->corpus.count ? c->corpus.vectors[k].name : NULL;
 }
 
-static struct qkvec_vector *read_as(const char *path, const char *name, char error[QKVEC_SENTENCE])
+/* Read the chosen vector, or the file at path if chosen is NULL. */
+static struct qkvec_vector *read_vector(const struct chosen *chosen, const char *path, char error[QKVEC_SENTENCE])
 {
     struct qkvec_vector *v = calloc(1, sizeof *v);
     const char *wrong;
 
     if (!v)
         return no_memory(error);
-    if ((wrong = vector_read(&v->v, path, name))) {
+    if ((wrong = chosen ? vector_read_chosen(&v->v, chosen) : vector_read(&v->v, path, path))) {
         snprintf(error, QKVEC_SENTENCE, "%.400s: %s", path, wrong);
         free(v);
         return NULL;
@@ -80,7 +81,7 @@ struct qkvec_vector *qkvec_vector_open(const struct qkvec_corpus *c, const char 
     } else if ((wrong = corpus_choose(&choice, &c->corpus, 1, &name))) {
         snprintf(error, QKVEC_SENTENCE, "%s", wrong);
     } else {
-        v = read_as(choice.chosen[0].path, choice.chosen[0].name, error);
+        v = read_vector(&choice.chosen[0], choice.chosen[0].path, error);
         choice_free(&choice);
     }
     return v;
@@ -88,7 +89,7 @@ struct qkvec_vector *qkvec_vector_open(const struct qkvec_corpus *c, const char 
 
 struct qkvec_vector *qkvec_vector_read(const char *path, char error[QKVEC_SENTENCE])
 {
-    return read_as(path, path, error);
+    return read_vector(NULL, path, error);
 }
 
 void qkvec_vector_close(struct qkvec_vector *v)

@@ -193,6 +193,11 @@ const char *npz_read(struct npz *z, const char *path)
     return wrong;
 }
 
+const char *npz_read_kept(struct npz *z, const void *bytes, size_t length, const char *path)
+{
+    return bytes ? npz_read_proven(z, bytes, length) : npz_read(z, path);
+}
+
 /* ---- writing ---- */
 
 static const char *write_members(struct npz *z, struct zip_out *out)

@@ -46,6 +46,10 @@ const char *npz_read_memory(struct npz *z, const void *bytes, size_t length);
  * against the checksums of the members once more. */
 const char *npz_read_proven(struct npz *z, const void *bytes, size_t length);
 
+/* The same from those bytes if they have been kept, else (bytes is NULL) as
+ * npz_read(z, path). */
+const char *npz_read_kept(struct npz *z, const void *bytes, size_t length, const char *path);
+
 /* The array of that name, or NULL. */
 const struct npz_array *npz_get(const struct npz *z, const char *name);
 

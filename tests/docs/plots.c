@@ -46,7 +46,7 @@ static int count_errors(size_t bins[BINS], double *worst, const struct chosen *c
     struct expected expected;
     int wrong = 0;
 
-    if (vector_read(&v, chosen->path, chosen->name))
+    if (vector_read_chosen(&v, chosen))
         return 1;
     if (expected_make(&expected, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER) || mha_alloc(got, &v.in))
         return 1;

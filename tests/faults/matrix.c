@@ -94,7 +94,7 @@ static const char *one_vector(struct matrix *m, size_t index, int groups)
     struct array (*t)[STAGES] = calloc(fault_count ? fault_count : 1, sizeof *t);
     struct vector v;
     struct expected expected;
-    const char *error = t ? vector_read(&v, chosen->path, chosen->name) : "not enough memory";
+    const char *error = t ? vector_read_chosen(&v, chosen) : "not enough memory";
 
     if (error) {
         free(t);

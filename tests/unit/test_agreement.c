@@ -38,7 +38,7 @@ Test(agreement, the_stored_envelope_is_the_computed_one)
     for (size_t c = 0; c < choice.count; c++) {
         struct vector v;
         struct expected expected;
-        cr_assert_null(vector_read(&v, choice.chosen[c].path, choice.chosen[c].name));
+        cr_assert_null(vector_read_chosen(&v, &choice.chosen[c]));
         cr_assert_null(expected_make(&expected, &v, 0, &profiles[PROFILE_FLOAT32], SCOPE_LAYER));
         for (size_t a = 0; a < expected.answers; a++)
             compared += compare(&v, &expected.answer[a]);

@@ -41,7 +41,7 @@ static const char *judge_all(struct judged_vector *e, struct verdict *verdict, c
     FOR(i, choice->count) {
         static struct vector v;
         struct result result = { .outcome = OUTCOME_PASS };
-        const char *wrong = vector_read(&v, choice->chosen[i].path, choice->chosen[i].name);
+        const char *wrong = vector_read_chosen(&v, &choice->chosen[i]);
         if (wrong)
             return wrong;
         int rounded = vector_round(&v, profile_rounding, p);
