@@ -65,7 +65,7 @@ if(TARGET qkvec_static)    # apart, as its users need zlib's development files
 endif()
 # Functions for other projects come along.
 file(GLOB function_files CONFIGURE_DEPENDS ref/cmake/*.cmake)
-list(FILTER function_files EXCLUDE REGEX "/(library|install|package|package_debian)\\.cmake$")
+list(FILTER function_files EXCLUDE REGEX "/(library|install|package|package_debian|python)\\.cmake$")
 install(FILES ${function_files} DESTINATION ${config_dir})
 set(functions "")
 foreach(file IN LISTS function_files)

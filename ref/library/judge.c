@@ -8,8 +8,6 @@
 #include "../host/call.h"
 #include "library.h"
 
-struct given { const struct qkvec_array *arrays; size_t count; };
-
 /* The number of elements, or SIZE_MAX where a shape is none. */
 static size_t elements(const struct qkvec_array *a)
 {
@@ -101,33 +99,46 @@ static int not_judged(struct qkvec_verdict *verdict, const char *subject, const 
     return 0;
 }
 
-static int judge_adapter(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile, struct adapter *adapter)
+const char *library_judge(struct qkvec_verdict *verdict, struct verdict *made, struct array kept[STAGES],
+                          const struct qkvec_vector *v, const struct profile *p, struct adapter *adapter)
 {
-    const struct profile *p = profile_named(profile);
     struct npz copy;
     struct array stage[STAGES];
-    struct verdict made;
     char error[600];
-    const char *wrong;
+    const char *wrong = mha_alloc(stage, &v->v.in);
+
+    if (!wrong) {
+        if (!(wrong = npz_copy(&copy, &v->v.file, NULL)) && !(wrong = judge_arrays(made, kept, adapter, &copy, v->v.name, p, error)))
+            tell(verdict, made, stage);
+        mha_free(stage);    /* the names are constants */
+    }
+    if (wrong)
+        not_judged(verdict, "", wrong);
+    return wrong ? verdict->reason : NULL;
+}
+
+static int judge_once(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile, struct adapter *adapter)
+{
+    const struct profile *p = profile_named(profile);
+    struct verdict made;
 
     if (!p)
         return not_judged(verdict, profile, ": no such profile");
-    if ((wrong = mha_alloc(stage, &v->v.in)))
-        return not_judged(verdict, "", wrong);
-    if (!(wrong = npz_copy(&copy, &v->v.file, NULL))
-        && !(wrong = judge_arrays(&made, NULL, adapter, &copy, v->v.name, p, error)))
-        tell(verdict, &made, stage);
-    mha_free(stage);    /* the names are constants */
-    return wrong ? not_judged(verdict, "", wrong) : verdict->outcome == QKVEC_PASS;
+    return !library_judge(verdict, &made, NULL, v, p, adapter) && verdict->outcome == QKVEC_PASS;
+}
+
+struct adapter library_results(struct given *given)
+{
+    return (struct adapter){ .name = "arrays", .answer = answer_given, .state = given };
 }
 
 int qkvec_judge(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile,
                 const struct qkvec_array *got, size_t count)
 {
     struct given given = { got, count };
-    struct adapter adapter = { .name = "arrays", .answer = answer_given, .state = &given };
+    struct adapter adapter = library_results(&given);
 
-    return judge_adapter(verdict, v, profile, &adapter);
+    return judge_once(verdict, v, profile, &adapter);
 }
 
 int qkvec_judge_kernel(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile,
@@ -136,5 +147,5 @@ int qkvec_judge_kernel(struct qkvec_verdict *verdict, const struct qkvec_vector 
     struct adapter_call state = { kernel };
     struct adapter adapter = adapter_call(&state, "kernel", core ? SCOPE_CORE : SCOPE_LAYER);
 
-    return judge_adapter(verdict, v, profile, &adapter);
+    return judge_once(verdict, v, profile, &adapter);
 }

@@ -108,6 +108,31 @@ QKVEC_EXPORT int qkvec_judge(struct qkvec_verdict *verdict, const struct qkvec_v
 QKVEC_EXPORT int qkvec_judge_kernel(struct qkvec_verdict *verdict, const struct qkvec_vector *v, const char *profile,
                                     int (*kernel)(const struct qkvec_call *call), int core);
 
+/* ---- many vectors, one report ---- */
+
+struct qkvec_run;            /* what one kernel did with some vectors */
+
+/* kernel: its name in the report. core: it is a qkvec_attention_core. pattern:
+ * which vectors are going to be judged, for the certificate; NULL: all. corpus
+ * has to stay open as long as the run. */
+QKVEC_EXPORT struct qkvec_run *qkvec_run_open(const struct qkvec_corpus *corpus, const char *kernel, const char *profile, int core,
+                                              const char *pattern, char error[QKVEC_SENTENCE]);
+QKVEC_EXPORT void qkvec_run_close(struct qkvec_run *run);
+
+/* The same as qkvec_judge_kernel() and qkvec_judge(), and kept for the report. */
+QKVEC_EXPORT int qkvec_run_kernel(struct qkvec_run *run, struct qkvec_verdict *verdict, const struct qkvec_vector *v,
+                                  int (*kernel)(const struct qkvec_call *call));
+QKVEC_EXPORT int qkvec_run_results(struct qkvec_run *run, struct qkvec_verdict *verdict, const struct qkvec_vector *v,
+                                   const struct qkvec_array *got, size_t count);
+
+/* The exit status of "qkvec check": 0 conformant, 1 not conformant, 2 nothing was judged. */
+QKVEC_EXPORT int qkvec_run_status(const struct qkvec_run *run);
+
+/* The report of "qkvec check", likely mistake included, as "text", "json",
+ * "junit" or "tap". Free it with qkvec_text_free(). */
+QKVEC_EXPORT char *qkvec_run_report(const struct qkvec_run *run, const char *format, char error[QKVEC_SENTENCE]);
+QKVEC_EXPORT void qkvec_text_free(char *text);
+
 #ifdef __cplusplus
 }
 #endif
