@@ -176,6 +176,8 @@ class Run:
         finally:
             lib.library.qkvec_vector_close(vector)
         if raised:
+            if hasattr(raised[0], "add_note"):
+                raised[0].add_note(f"in the vector {case.name}")
             raise raised[0]
         self.verdicts[case.name] = _verdict(case.name, verdict)
         return self.verdicts[case.name]
