@@ -39,24 +39,10 @@ static double number(const char *text, double most)
 /* Read --allow NAME[,NAME...] into p->allowed. */
 static int read_allowed(struct plug *p)
 {
-    uint32_t allowed = 0;
-    char name[64], known[POLICY_LIST];
+    char error[POLICY_ERROR];
+    const char *wrong = policy_allow(&p->allowed, p->allow_text, error);
 
-    for (const char *at = p->allow_text; at;) {
-        size_t length = strcspn(at, ",");
-        int found = 0;
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
-        for (int k = 1; k < POLICIES; k++)
-            if (!strcmp(name, policies[k].name) || (policies[k].allowed_by && !strcmp(name, policies[k].allowed_by))) {
-                allowed |= (uint32_t)1 << k;
-                found = 1;
-            }
-        if (!found)
-            return complain("--allow", "%s: no such policy; wanted %s", name[0] ? name : "an empty name", policy_names(known));
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    p->allowed = policy_allowed(allowed);
-    return 0;
+    return wrong ? complain("--allow", "%s", wrong) : 0;
 }
 
 int plug_check(struct plug *p)

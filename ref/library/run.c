@@ -16,21 +16,25 @@ struct qkvec_run {
     const struct qkvec_corpus *corpus;
     const struct profile *profile;
     enum scope scope;
+    uint64_t allowed;                    /* combinations of policies that pass */
     size_t count, verdict_room, vector_room;
     struct verdict *verdicts;            /* [count] */
     struct judged_vector *vectors;       /* [count]: path and name are the run's own */
 };
 
 struct qkvec_run *qkvec_run_open(const struct qkvec_corpus *corpus, const char *kernel, const char *profile, int core,
-                                 const char *pattern, char error[QKVEC_SENTENCE])
+                                 const char *pattern, const char *allow, char error[QKVEC_SENTENCE])
 {
     struct qkvec_run *run = calloc(1, sizeof *run);
     const struct profile *p = profile_named(profile);
+    char unknown[POLICY_ERROR];
 
     if (!p) {
         snprintf(error, QKVEC_SENTENCE, "%.200s: no such profile; wanted float64, float32, tf32, float16 or bfloat16", profile);
     } else if (!run || !(run->kernel = strdup(kernel)) || (pattern && !(run->pattern = strdup(pattern)))) {
         snprintf(error, QKVEC_SENTENCE, "not enough memory");
+    } else if (policy_allow(&run->allowed, allow, unknown)) {
+        snprintf(error, QKVEC_SENTENCE, "%s", unknown);
     } else {
         run->corpus = corpus;
         run->profile = p;
@@ -91,6 +95,7 @@ static int room_for_one(struct qkvec_run *run)
 
 static int judge_one(struct qkvec_run *run, struct qkvec_verdict *verdict, const struct qkvec_vector *v, struct adapter *adapter)
 {
+    adapter->allowed = run->allowed;
     struct judged_vector judged = { .path = path_of(run, v->v.name), .name = strdup(v->v.name) };
 
     if (!judged.path || !judged.name || !room_for_one(run)) {
@@ -125,12 +130,14 @@ int qkvec_run_results(struct qkvec_run *run, struct qkvec_verdict *verdict, cons
     return judge_one(run, verdict, v, &adapter);
 }
 
+/* A kernel keeps to one answer in a whole run, so what a vector's verdict is worth shows here. */
 static struct report report_of(const struct qkvec_run *run, const struct diagnosis *diagnosis)
 {
+    size_t combination = verdicts_keep_to_one(run->verdicts, run->count, run->allowed);
     const struct corpus *c = &run->corpus->corpus;
     struct report report = {
         .kernel = run->kernel, .scope = run->scope, .profile = run->profile, .pattern = run->pattern, .switches = "",
-        .asked = run->count, .count = run->count, .verdicts = run->verdicts, .diagnosis = diagnosis,
+        .asked = run->count, .count = run->count, .verdicts = run->verdicts, .combination = combination, .diagnosis = diagnosis,
     };
 
     if (run->count && corpus_find(c, run->vectors[0].name)) {
@@ -163,6 +170,7 @@ char *qkvec_run_report(const struct qkvec_run *run, const char *format, char err
     }
     for (size_t k = 0; k < run->count; k++)
         run->vectors[k].verdict = &run->verdicts[k];
+    verdicts_keep_to_one(run->verdicts, run->count, run->allowed);    /* before the diagnosis, which looks at failures */
     const char *wrong = diagnose(&diagnosis, run->vectors, run->count, run->profile);
     struct report report = report_of(run, wrong ? NULL : &diagnosis);
     FILE *f = open_memstream(&text, &length);

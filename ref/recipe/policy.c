@@ -387,3 +387,27 @@ void policy_forward(struct array t[STAGES], const struct mha_in *in, int policy,
     policy_apply(t, in, policy_alone(policy), largest);
     mha_output(t, in);
 }
+
+const char *policy_allow(uint64_t *allowed, const char *names, char error[POLICY_ERROR])
+{
+    uint32_t bits = 0;
+    char name[64], known[POLICY_LIST];
+
+    for (const char *at = names; at;) {
+        size_t length = strcspn(at, ",");
+        int found = 0;
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        for (int k = 1; k < POLICIES; k++)
+            if (!strcmp(name, policies[k].name) || (policies[k].allowed_by && !strcmp(name, policies[k].allowed_by))) {
+                bits |= (uint32_t)1 << k;
+                found = 1;
+            }
+        if (!found) {
+            snprintf(error, POLICY_ERROR, "%s: no such policy; wanted %s", name[0] ? name : "an empty name", policy_names(known));
+            return error;
+        }
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    *allowed = policy_allowed(bits);
+    return NULL;
+}

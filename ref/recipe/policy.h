@@ -68,6 +68,11 @@ const struct policy *policy_first(size_t combination);
 /* The combinations whose policies are all conformant or in allowed (bit k: policies[k]). */
 uint64_t policy_allowed(uint32_t allowed);
 
+/* The same for "NAME[,NAME...]", or NULL for none, into *allowed. Returns NULL,
+ * or the error message "NAME: no such policy; wanted ...". */
+#define POLICY_ERROR (POLICY_LIST + 128)
+const char *policy_allow(uint64_t *allowed, const char *names, char error[POLICY_ERROR]);
+
 /* The combination without its policies on other questions (bit q: question q). It is not larger. */
 size_t policy_restricted(size_t combination, uint32_t questions);
 

@@ -53,6 +53,27 @@ def test_skips_weaken_the_verdict():
     assert report.skipped and "no masks here" in report.verdicts[report.skipped[0]].reason
 
 
+def test_policies():
+    def mean_rows(q_heads, k_heads, v_heads, mask):
+        output, weights = im.core(q_heads, k_heads, v_heads, mask)
+        closed = np.isnan(weights) & (False if mask is None else np.isneginf(mask).all(-1, keepdims=True))
+        weights = np.where(closed, np.float32(1) / weights.shape[-1], weights)
+        return weights @ v_heads, weights
+
+    report = qkvec.check(mean_rows, "fully_masked", scope="core")
+    assert not report and report.failed and "mean of the values" in str(report)
+    assert qkvec.check(mean_rows, "fully_masked", scope="core", allow=["mean_rows"])
+    with pytest.raises(ValueError, match="no_such: no such policy; wanted"):
+        qkvec.check(mean_rows, "fully_masked", scope="core", allow=["no_such"])
+
+    def now_and_then(q_heads, **rest):
+        output, weights = im.core(q_heads, **rest)
+        return (output, weights) if q_heads.shape[0] == 2 else (np.nan_to_num(output), np.nan_to_num(weights))
+
+    report = qkvec.check(now_and_then, "fully_masked", scope="core")
+    assert not report and report.failed
+
+
 def test_inputs():
     i = qkvec.case("mask/attn_2d_bool").inputs
     assert i["attn_mask"].dtype == bool and i["attn_mask"].shape == (i["query"].shape[1], i["key"].shape[1])

@@ -113,10 +113,11 @@ QKVEC_EXPORT int qkvec_judge_kernel(struct qkvec_verdict *verdict, const struct 
 struct qkvec_run;            /* what one kernel did with some vectors */
 
 /* kernel: its name in the report. core: it is a qkvec_attention_core. pattern:
- * which vectors are going to be judged, for the certificate; NULL: all. corpus
- * has to stay open as long as the run. */
+ * which vectors are going to be judged, for the certificate; NULL: all. allow:
+ * policies "NAME,NAME" as for "qkvec check --allow", or NULL. corpus has to stay
+ * open as long as the run. */
 QKVEC_EXPORT struct qkvec_run *qkvec_run_open(const struct qkvec_corpus *corpus, const char *kernel, const char *profile, int core,
-                                              const char *pattern, char error[QKVEC_SENTENCE]);
+                                              const char *pattern, const char *allow, char error[QKVEC_SENTENCE]);
 QKVEC_EXPORT void qkvec_run_close(struct qkvec_run *run);
 
 /* The same as qkvec_judge_kernel() and qkvec_judge(), and kept for the report. */

@@ -143,10 +143,10 @@ class Case:
 class Run:
     """Verdicts on one implementation, and the report of them."""
 
-    def __init__(self, kernel, dtype, scope, pattern=None):
+    def __init__(self, kernel, dtype, scope, pattern=None, allow=()):
         self.dtype, self.scope, self.verdicts = dtype, scope, {}
         self._run = lib.checked(lib.library.qkvec_run_open(lib.corpus, kernel.encode(), dtype.encode(), scope == "core",
-                                                           pattern and pattern.encode(), lib.error))
+                                                           pattern and pattern.encode(), ",".join(allow).encode() or None, lib.error))
 
     def judge(self, case, fn):
         raised = []

@@ -47,7 +47,7 @@ def _open_library():
             ("qkvec_corpus_count", C.c_size_t, pointer), ("qkvec_corpus_name", text, pointer, C.c_size_t),
             ("qkvec_vector_open", pointer, pointer, text, text), ("qkvec_vector_close", None, pointer),
             ("qkvec_vector_member", C.c_int, C.POINTER(Array), pointer, text),
-            ("qkvec_run_open", pointer, pointer, text, text, C.c_int, text, text), ("qkvec_run_close", None, pointer),
+            ("qkvec_run_open", pointer, pointer, text, text, C.c_int, text, text, text), ("qkvec_run_close", None, pointer),
             ("qkvec_run_kernel", C.c_int, pointer, C.POINTER(Verdict), pointer, KERNEL),
             ("qkvec_run_status", C.c_int, pointer), ("qkvec_run_report", pointer, pointer, text, text), ("qkvec_text_free", None, pointer)):
         function = getattr(library, name)
