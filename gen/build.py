@@ -87,7 +87,7 @@ def torch_of(file):
     return re.match(r"PyTorch (\S+),", npz.text(file["made_by"])).group(1)
 
 
-def compare(stored, fresh, stages, policies):
+def compare(stored, fresh, stages, policies, published=False):
     """Sentences: where a stored file is not what it should be. Stages may differ by float64 rounding."""
     missing, extra = [k for k in fresh if k not in stored], [k for k in stored if k not in fresh]
     if missing or extra:
@@ -109,7 +109,8 @@ def compare(stored, fresh, stages, policies):
         elif got.dtype != want.dtype or got.shape != want.shape:
             wrong.append(f"{name}: {got.dtype.str} {got.shape} in place of {want.dtype.str} {want.shape}")
         elif stage.startswith("sigma."):
-            if not np.allclose(got, want, rtol=4e-6, atol=0):
+            # Published files keep the envelope of their time, which knew fewer errors in common (tests/unit/test_agreement.c).
+            if not (0.9 * got <= want).all() or not (published or np.allclose(got, want, rtol=4e-6, atol=0)):
                 wrong.append(f"{name}: not the envelope of these stages")
         elif stage in sigma[prefix]:
             sentence, _ = differences(name, got, want, sigma[prefix][stage], PROFILES["float64"])

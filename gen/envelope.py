@@ -39,6 +39,10 @@ class Profile:
         return 4 * max(self.u, self.s)
 
     @property
+    def same_score(self):  # scores in one interval of this width have weights that are rounded alike
+        return 1.7 * max(self.u, self.s, 2.0 ** -40)
+
+    @property
     def tiny(self):
         return min(self.floor, 2.0 ** -124)
 
@@ -110,6 +114,31 @@ def _partial_sums(a, w):
     return total, squares, sizes
 
 
+LANES, LANES_LEAST = 16, 32
+
+
+def _lanes(a, w):
+    """The largest sum |P| by 2, 4, 8 or 16 interleaved accumulators, seen eight times on the way; 0 for short sums."""
+    n, most = a.shape[1], np.zeros((a.shape[0], w.shape[0]))
+    if n < LANES_LEAST:
+        return most
+    step = -(-(-(-n // 8)) // LANES) * LANES                                        # an eighth, in whole rounds
+    lane = np.zeros((LANES, a.shape[0], w.shape[0]))
+    sizes = {k: np.zeros_like(most) for k in (2, 4, 8, 16) if 3 * n > k * k}        # else no worse than any other order
+    for first in range(0, n, step):
+        last = min(first + step, n)
+        for r in range(LANES):
+            lane[r] += a[:, first + r:last:LANES] @ w[:, first + r:last:LANES].T
+        merged, k = lane, LANES
+        while k > 1:
+            if k in sizes:
+                sizes[k] += (min(last + step, n) - first) / 2 / k * np.abs(merged).sum(0)    # straight from one look to the next
+            merged, k = merged[:k // 2] + merged[k // 2:], k // 2
+    for size in sizes.values():
+        most = np.maximum(most, size)
+    return most
+
+
 def _summation(profile, a, w, b=0.0):
     """Of y[r, c] = sum over k of t = a[r, k] w[c, k]:  y;  sum t^2;  V of adding them, and b, up."""
     n = a.shape[1]
@@ -118,7 +147,9 @@ def _summation(profile, a, w, b=0.0):
     magnitude = np.abs(a) @ np.abs(w).T
     R = n * np.maximum(np.maximum(t2, y * y), np.maximum(b * b, (y + b) ** 2))      # a rounding per term; the bias may start the sum or end it
     R = np.maximum(R, squares)                                                      # partial sums that grow large and cancel
-    R = np.maximum(R, (sizes + n * np.abs(b)) ** 2 / 16)                            # errors that lean one way: truncation, equal terms
+    equal = magnitude ** 2 >= (1 - 2.0 ** -20) * n * t2                             # by Cauchy and Schwarz: equal terms
+    leaning = (np.maximum(sizes, _lanes(a, w)) + n * np.abs(b)) ** 2
+    R = np.maximum(R, leaning * np.where(equal, 4 / 9, 1 / 16))                     # errors that lean one way: equal terms, truncation
     R = np.maximum(R, n * magnitude ** 2 / 48)                                      # partial sums of any other order
     flushed = np.where(magnitude > 0, n * profile.tiny, 0.0)                        # each product may be flushed
     return y, t2, profile.U * R + flushed ** 2
@@ -126,6 +157,99 @@ def _summation(profile, a, w, b=0.0):
 
 def _nearly(profile, a, b):
     return np.abs(a - b) <= profile.near * np.maximum(np.abs(a), np.abs(b))
+
+
+# ---- what is alike ----
+
+def _groups(leader):
+    """The groups of two or more members, as arrays of indices."""
+    order = np.argsort(leader, kind="stable")
+    cuts = np.flatnonzero(np.diff(leader[order])) + 1
+    return [g for g in np.split(order, cuts) if len(g) > 1]
+
+
+def _equal_rows(x, V):
+    """leader[j]: the first row that differs from row j by at most one sigma in every channel, and follows nobody itself."""
+    leader, leaders, sigma2 = np.arange(len(x)), [], V
+    for j in range(len(x)):
+        if leaders:
+            near = ((x[leaders] - x[j]) ** 2 <= sigma2[leaders]).all(1)
+            if near.any():
+                leader[j] = leaders[int(np.argmax(near))]
+                continue
+        leaders.append(j)
+    return leader
+
+
+def _equal_numbers(profile, x):
+    """leader of each channel: those that are nearly equal, up to sign; nobody's, where that could not double a sigma."""
+    n, size = len(x), np.abs(np.where(np.isfinite(x), x, 0.0))
+    leader, order, first, squares = np.arange(n), np.lexsort((np.arange(n), size)), 0, 0
+    while first < n:
+        last = first + 1
+        while last < n and _nearly(profile, size[order[last]], size[order[first]]):
+            last += 1
+        leader[order[first:last]] = order[first:last].min()
+        squares += (last - first) ** 2
+        first = last
+    return leader if n >= 4 and squares >= 4 * n else np.arange(n)
+
+
+def _equal_scores(profile, s):
+    """leader of each score of a row: those in the same interval; a masked one is alone."""
+    key = np.rint(np.where(np.isfinite(s), s, 0.0) / profile.same_score)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    finite = np.isfinite(s)
+    if not finite.all():
+        key = np.where(finite, key, np.inf)
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return np.where(finite, first[inverse.reshape(-1)], np.arange(len(s)))
+
+
+def _excess(leader, a, w, middle=0.0):
+    """By how much the variance of a @ w grows if rows of a group err alike, by |a (w - middle)| each."""
+    error = a[:, None] * (w - middle)
+    excess = np.zeros(w.shape[1])
+    for g in _groups(leader):
+        excess += error[g].sum(0) ** 2 - (error[g] ** 2).sum(0)
+    return np.maximum(excess, 0.0)
+
+
+PATTERNS = 8
+
+
+def _signs(channels):
+    """Random signs (PATTERNS, channels): the bits of splitmix64."""
+    with np.errstate(over="ignore"):
+        z = (channels.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9e3779b97f4a7c15)
+        z = (z ^ z >> np.uint64(30)) * np.uint64(0xbf58476d1ce4e5b9)
+        z = (z ^ z >> np.uint64(27)) * np.uint64(0x94d049bb133111eb)
+        z = z ^ z >> np.uint64(31)
+    return np.array([np.where(z >> np.uint64(k) & np.uint64(1), 1.0, -1.0) for k in range(PATTERNS)])
+
+
+def _patterns(leader, sigma):
+    """The independent errors of a query: one pattern (D) for each group of equal channels; of more than PATTERNS, random sums."""
+    first = np.unique(leader)
+    if len(first) > PATTERNS:
+        return _signs(leader) * sigma / np.sqrt(PATTERNS)
+    return np.array([np.where(leader == d, sigma, 0.0) for d in first])
+
+
+def _operand_sigma(profile, x, V):
+    """Of numbers that are operands too, signed as they are."""
+    return np.copysign(np.sqrt(V + profile.O * x * x), x)
+
+
+def _channels_alike(profile, q, Vq, k):
+    """What errors of q do to q @ k.T where equal channels of a query err alike: 0 where none are."""
+    V, sigma = np.zeros((len(q), len(k))), _operand_sigma(profile, q, Vq)
+    for i in range(len(q)):
+        leader = _equal_numbers(profile, q[i])
+        if _groups(leader):
+            for d in np.unique(leader):
+                V[i] += (k @ np.where(leader == d, sigma[i], 0.0)) ** 2
+    return V
 
 
 def _incoming(profile, a, Va, w):
@@ -162,7 +286,8 @@ def _dot(profile, a, Va, w, Vw=None, b=None):
     y, t2, adding = _summation(profile, a, w, 0.0 if b is None else b)
     V = Va @ (w * w).T                                                              # errors that came with the operands
     if Vw is not None:                                                              # a score: both operands come from a projection
-        V = _incoming(profile, a, Va, w) + _incoming(profile, w, Vw, a).T + Va @ Vw.T
+        of_a = np.maximum(_incoming(profile, a, Va, w), _channels_alike(profile, a, Va, w))
+        V = of_a + _incoming(profile, w, Vw, a).T + Va @ Vw.T
     V = V + 2 * profile.O * np.maximum(t2, y * y)                                   # short operands; y^2: all terms short by the same factor
     V = V + adding
     return y, V if b is None else V + profile.U * (y + b) ** 2                      # the addition of the bias itself
@@ -261,6 +386,17 @@ def _common(profile, p, k, Vq, s, raw):
     return p * p * (V + _off_mean(p, _residue(profile, s)) ** 2)                    # equal scores are stored equally wrong
 
 
+def _keys_alike(leader, s, Vs, p):
+    """What V(p_j) of a row gains where equal keys have equally wrong scores."""
+    sigma, open_ = p * np.sqrt(Vs), ~np.isneginf(s)
+    if not _groups(leader):
+        return np.zeros_like(p)
+    total = np.bincount(leader, sigma, len(p))
+    one = np.maximum(0.0, (1 - 2 * p) * Vs + (sigma * sigma).sum())
+    alike = Vs - 2 * np.sqrt(Vs) * total[leader] + (total * total).sum()
+    return np.where(open_, p * p * np.maximum(0.0, alike - one), 0.0)
+
+
 def _softmax(profile, s, Vs, p, common):
     """V(p_j) without the normaliser's p_j^2 V_l.  A score moves its own weight by p_j (1 - p_j), the others by -p_j p_k."""
     shared = (p * p * Vs).sum(-1, keepdims=True)
@@ -289,6 +425,18 @@ def _mix_row(profile, p, v, c, Vs, Vv, s, raw):
     return V
 
 
+def _mix_in_common(profile, p, v, c, Vs, Vv, s, alike, q, Vq, k):
+    """What V(c) of one row gains by errors in common: of equal keys, weights and values, and of q.  alike: leaders of keys, of values; q Vq (D), k (S', D)."""
+    V = _excess(alike[0], p * np.sqrt(Vs), v, c)
+    V = V + (16 * profile.U + profile.T + profile.O) * _excess(_equal_scores(profile, s), p, v, c)
+    V = V + _excess(alike[1], p, np.sqrt(Vv + profile.O * v * v))
+    errors = _patterns(_equal_numbers(profile, q), _operand_sigma(profile, q, Vq)) @ k.T
+    if profile.s:                                                                   # what storing q and k loses is known
+        errors = np.vstack([errors, k @ _residue(profile, q), _residue(profile, k) @ q])
+    moved = (errors * p / np.sqrt(len(q))) @ (v - c)
+    return V + (moved ** 2).sum(0)
+
+
 def _mix(profile, p, v, c, Vs, Vv, s, raw):
     """V(c) without V_l of one head: p Vs s raw (L, S') unmasked, v Vv (S', D), c (L, D)."""
     # What is not finite here is masked in every row whose result is finite, and must not meet a weight of 0 as NaN.
@@ -311,20 +459,21 @@ def _alike(profile, p, x, w, b):
     return _affine(profile, mixture, np.zeros_like(mixture), w, b)[1]
 
 
-def _together(moved, v, c, w):
+def _together(moved, v, c, w, leader):
     """A score's error moves all channels of its head at once: by how much this exceeds, behind out_proj, channels that move apart.
 
-    moved is p^2 Vs (L, S') unmasked, v (S', D), c (L, D), w (E, D) the head's columns of out_proj.
+    moved is p^2 Vs (L, S') unmasked, v (S', D), c (L, D), w (E, D) the head's columns of out_proj; leader (S') of equal keys.
     """
     u, mean = v @ w.T, c @ w.T
     V = np.zeros_like(mean)
     for i in range(len(c)):
         apart = moved[i] @ (v - c[i]) ** 2 @ (w * w).T
-        V[i] = np.maximum(0.0, moved[i] @ (u - mean[i]) ** 2 - apart)
+        together = moved[i] @ (u - mean[i]) ** 2 + _excess(leader, np.sqrt(moved[i]), u, mean[i])
+        V[i] = np.maximum(0.0, together - apart)
     return V
 
 
-def _output(profile, c, V, Vl, moved, v, w, b):
+def _output(profile, c, V, Vl, moved, v, w, b, equal_keys):
     """out_proj of (N, H, L, D): what moves a head's c_d together has its share of the sum squared as a whole."""
     N, H, L, D = c.shape
     rows = c.transpose(0, 2, 1, 3).reshape(N * L, H * D)
@@ -336,7 +485,7 @@ def _output(profile, c, V, Vl, moved, v, w, b):
         for h in range(H):
             wh = w[:, h * D:(h + 1) * D]
             normal.append(np.sqrt(Vl[n, h]) * (c[n, h] @ wh.T))
-            moved_by.append(_together(moved[n, h], v[n, h], c[n, h], wh))
+            moved_by.append(_together(moved[n, h], v[n, h], c[n, h], wh, equal_keys[n, h]))
         normal, moved_by = np.array(normal), np.array(moved_by)
         out[n] += np.maximum((normal ** 2).sum(0), normal.sum(0) ** 2)              # normalisers may lean the same way
         equal = _nearly(profile, c[n], c[n, :1]).all((0, 2))[:, None]               # equal heads err alike
@@ -429,6 +578,13 @@ def _variances(stages, inputs, profile):
     for n, h in np.ndindex(N, H):
         common[n, h] = _common(profile, p0[n, h], k[n, h], Vq[n, h], s0[n, h], raw0[n, h])
     Vp = _softmax(profile, s, Vs, p, common)
+    k0 = np.where(np.isfinite(k), k, 0.0)
+    equal_keys, equal_values = (np.zeros((N, H, k.shape[2]), int) for _ in range(2))
+    for n, h in np.ndindex(N, H):
+        equal_keys[n, h] = _equal_rows(k0[n, h], np.where(np.isfinite(V["k_heads"][n, h]), V["k_heads"][n, h], 0.0))
+        equal_values[n, h] = _equal_rows(v[n, h], np.where(np.isfinite(V["v_heads"][n, h]), V["v_heads"][n, h], 0.0))
+        for i in range(L):
+            Vp[n, h, i] += _keys_alike(equal_keys[n, h], s[n, h, i], Vs[n, h, i], p0[n, h, i])
     V["attn_weights"] = Vp + np.where(np.isneginf(s), 0.0, p * p * Vl)
 
     value, (wv, bv) = arguments[2], parameters[2]
@@ -437,12 +593,16 @@ def _variances(stages, inputs, profile):
         d = slice(h * D, (h + 1) * D)
         Vc[n, h] = _mix(profile, p0[n, h], v[n, h], c[n, h], Vs[n, h], V["v_heads"][n, h], s0[n, h], raw0[n, h])
         Vc[n, h] += _alike(profile, p0[n, h, :, :S], value[n], wv[d], None if bv is None else bv[d])
+        Vv = np.where(np.isfinite(V["v_heads"][n, h]), V["v_heads"][n, h], 0.0)
+        for i in range(L):
+            Vc[n, h, i] += _mix_in_common(profile, p0[n, h, i], v[n, h], c[n, h, i], Vs[n, h, i], Vv, s[n, h, i],
+                                          (equal_keys[n, h], equal_values[n, h]), q[n, h, i], Vq[n, h, i], k0[n, h])
     V["head_outputs"] = Vc + Vl * c * c
     V["merged"] = V["head_outputs"].transpose(0, 2, 1, 3).reshape(N, L, E)
 
     bias = inputs.get("out_proj.bias")
     V["output"] = _output(profile, c, Vc, Vl, p0 * p0 * Vs, v, np.asarray(inputs["out_proj.weight"], np.float64),
-                          None if bias is None else np.asarray(bias, np.float64))
+                          None if bias is None else np.asarray(bias, np.float64), equal_keys)
     if "attn_weights_mean" in stages:
         V["attn_weights_mean"] = _mean(profile, p, Vp, Vl, s, np.asarray(stages["attn_weights_mean"], np.float64))
     return V

@@ -71,13 +71,14 @@ static void take_head(struct scratch *w, const struct array V[STAGES], const str
 {
     size_t L = t[SCORES].shape[2], Sx = t[SCORES].shape[3], D = t[K_HEADS].shape[3];
     const double *q = t[Q_HEADS].v + head * L * D, *k = t[K_HEADS].v + head * Sx * D, *v = t[V_HEADS].v + head * Sx * D;
-    const double *Vq = V[Q_HEADS].v + head * L * D, *Vk = V[K_HEADS].v + head * Sx * D;
+    const double *Vq = V[Q_HEADS].v + head * L * D, *Vk = V[K_HEADS].v + head * Sx * D, *Vv = V[V_HEADS].v + head * Sx * D;
     const double *ms = t[MASKED_SCORES].v + head * L * Sx, *weights = t[ATTN_WEIGHTS].v + head * L * Sx;
 
     FOR(m, L * D) {
         double lost = flushed(u, q[m]);
         w->Vq[m] = Vq[m] + store(u, q[m]) + lost * lost;                      /* kernels store the scaled q once more */
     }
+    FOR(m, L * D) w->q_sigma[m] = copysign(sqrt(w->Vq[m] + u->O * q[m] * q[m]), q[m]);
     FOR(m, Sx * D) {
         w->k[m] = finite_or_0(k[m]);
         w->v[m] = finite_or_0(v[m]);
@@ -87,7 +88,13 @@ static void take_head(struct scratch *w, const struct array V[STAGES], const str
         w->k_t[d * Sx + j] = x;
         w->Vk_t[d * Sx + j] = Vk[j * D + d] + lost * lost;
     }
-    if (p->smallest > 0) FOR(m, Sx * D) w->res_v[m] = residue(p, w->v[m]);
+    alike_rows(&w->equal_keys, &w->search, w->k, Vk, Sx, D);
+    alike_rows(&w->equal_values, &w->search, w->v, Vv, Sx, D);
+    if (w->equal_values.count) FOR(m, Sx * D) w->sigma_v[m] = sqrt(Vv[m] + u->O * w->v[m] * w->v[m]);
+    if (p->smallest > 0) FOR(m, Sx * D) {
+        w->res_v[m] = residue(p, w->v[m]);
+        w->res_k_t[m] = residue(p, w->k_t[m]);
+    }
     FOR(m, L * Sx) w->p[m] = ms[m] == -INFINITY ? 0 : weights[m];
     common_errors(w->q_together, w->q_turned, q, w->Vq, L * D);
     FOR(i, L) if (shows_errors(u, p, q + i * D, D))
@@ -140,7 +147,12 @@ static void core(struct array V[STAGES], struct scratch *w, const struct array t
                 .res_v = w->res_v, .Vsc = V[SCORES].v + s, .Vms = V[MASKED_SCORES].v + s, .Vp = V[ATTN_WEIGHTS].v + s,
                 .Vq = w->Vq + i * D, .q_together = w->q_together + i * D, .q_turned = w->q_turned + i * D,
                 .Vc = Vc + i * E, .Vs = w->Vs, .moved = w->moved + i * Sx, .apart = w->apart + i * D, .lean = w->lean, .keys = w->keys,
+                .q_sigma = w->q_sigma + i * D, .sigma_v = w->sigma_v, .equal_keys = &w->equal_keys, .equal_values = &w->equal_values,
+                .equal_scores = &w->equal_scores, .equal_channels = &w->equal_channels, .search = &w->search,
+                .patterns = w->patterns, .pattern_keys = w->pattern_keys, .sigma_keys = w->sigma_keys + i * Sx,
+                .res_k_t = w->res_k_t,
             };
+            alike_channels(&w->equal_channels, &w->search, u, r.q, D);
             row_walk(&r, u, p);
             w->sigma_l[head * L + i] = sqrt(r.Vl);
             FOR(d, D) V[HEAD_OUTPUTS].v[q + d] = r.Vc[d] + r.Vl * r.c[d] * r.c[d];
@@ -205,16 +217,29 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
         { &w.Vq, L * D }, { &w.q_together, L * D }, { &w.q_turned, L * D },
         { &w.k, Sx * D }, { &w.k_t, D * Sx }, { &w.Vk_t, D * Sx }, { &w.k_together, D * Sx }, { &w.k_turned, D * Sx },
         { &w.v, Sx * D }, { &w.res_v, Sx * D }, { &w.p, L * Sx }, { &w.moved, L * Sx }, { &w.apart, L * D },
-        { &w.keys, 7 * Sx }, { &w.lean, 6 * D }, { &w.x, in->S * in->Ev }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 3 * E },
+        { &w.keys, 7 * Sx }, { &w.lean, 6 * D },
+        { &w.q_sigma, L * D }, { &w.sigma_v, Sx * D }, { &w.patterns, PATTERNS * D }, { &w.pattern_keys, 2 * Sx },
+        { &w.sigma_keys, L * Sx }, { &w.res_k_t, D * Sx }, { &w.search.key, most(Sx, D) }, { &w.x, in->S * in->Ev }, { &w.mixed, L * in->Ev }, { &w.added, Sx * E }, { &w.row, 6 * E },
         { &w.heads.normal, L * E }, { &w.heads.normal_together, L * E }, { &w.heads.moved, L * E }, { &w.heads.moved_together, L * E },
         { &w.strip, most(most(E, Sx), most(in->Ek, in->Ev)) * STRIP },
     };
-    size_t count = 0;
+    struct groups *groups[] = { &w.equal_keys, &w.equal_values, &w.equal_scores, &w.equal_channels };
+    size_t count = 0, things = most(Sx, D), slots = alike_slots(things);
+    size_t *index = calloc(12 * (things + 1) + things + slots, sizeof *index), *after = index;
 
     FOR(k, sizeof pieces / sizeof *pieces) count += lines(pieces[k].count);
     double *room = count > SIZE_MAX / sizeof *room ? NULL : aligned_alloc(CACHE_LINE, count * sizeof *room), *next = room;
-    if (!room)
+    if (!room || !index) {
+        free(room);
+        free(index);
         return "not enough memory for the envelope";
+    }
+    FOR(k, 4) {
+        *groups[k] = (struct groups){ 0, after, after + things + 1, after + 2 * (things + 1) };
+        after += 3 * (things + 1);
+    }
+    w.search.chain = after;
+    w.search.slot = after + things;
     FOR(k, sizeof pieces / sizeof *pieces) {
         *pieces[k].at = next;
         next += lines(pieces[k].count);
@@ -228,5 +253,6 @@ const char *envelope(struct array V[STAGES], const struct array t[STAGES],
     average(V, &w, t, in, &u);
     roots(V, t);
     free(room);
+    free(index);
     return NULL;
 }

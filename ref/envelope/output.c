@@ -36,7 +36,7 @@ void head_through_output(struct scratch *w, const struct array *w_t, const doubl
                          size_t h, size_t L, size_t Sx, size_t D)
 {
     size_t E = w_t->shape[1];
-    double *mean = w->row, *together = w->row + E, *apart = w->row + 2 * E;
+    double *mean = w->row, *together = w->row + E, *apart = w->row + 2 * E, *excess = w->row + 3 * E;
     struct matrix out = { w_t->v + h * D * E, D, E, E }, added = { w->added, Sx, E, E };
 
     FOR(m, Sx * E) w->added[m] = 0;
@@ -46,6 +46,10 @@ void head_through_output(struct scratch *w, const struct array *w_t, const doubl
         row_add(mean, c + i * D, &out);
         row_add_spread(together, w->moved + i * Sx, &added, mean);
         row_add_squares(apart, w->apart + i * D, &out);
+        if (w->equal_keys.count) {
+            alike_excess(excess, excess + E, &w->equal_keys, w->sigma_keys + i * Sx, &added, mean);
+            FOR(e, E) together[e] += excess[e];
+        }
         add_head(w->heads.normal + i * E, w->heads.normal_together + i * E, w->heads.moved + i * E, w->heads.moved_together + i * E,
                  mean, together, apart, sigma_l[i], E);
     }

@@ -77,8 +77,10 @@ static void score(struct row *r, const struct units *u)
     FOR(d, n) score_channel(from_q, from_k, from_both, q_together, q_turned, k_together, k_turned,
                             r->k_t + d * Sx, r->Vk_t + d * Sx, r->k_together + d * Sx, r->k_turned + d * Sx,
                             Sx, r->q[d], r->Vq[d], r->q_together[d], r->q_turned[d]);
+    row_channels_in_common(r);
     FOR(j, Sx) {
         double y = r->sc[j], z = r->ms[j], m = finite_or_0(r->mask[j]);
+        from_q[j] = larger(from_q[j], r->pattern_keys[j]);
         double V = larger(from_q[j], square_of_larger(q_together[j], q_turned[j]))
                  + larger(from_k[j], square_of_larger(k_together[j], k_turned[j])) + from_both[j];
         r->Vsc[j] = (V + r->Vsc[j]) / D + 2 * u->U * y * y + store(u, y);     /* the scale is rounded, and multiplies */
@@ -213,6 +215,8 @@ void row_walk(struct row *r, const struct units *u, const struct profile *p)
 {
     score(r, u);
     softmax(r, u, p);
+    row_weights_in_common(r);
     softmax_common(r, u, p);
     mix(r, u, p);
+    row_mix_in_common(r, u, p);
 }

@@ -3,7 +3,7 @@
 #ifndef QKVEC_ENVELOPE_ROW_H
 #define QKVEC_ENVELOPE_ROW_H
 
-#include "sum.h"
+#include "alike.h"
 
 /* Where the walk is: everything of one row. j < Sx, d < D. */
 struct row {
@@ -22,7 +22,23 @@ struct row {
     double Vl;                                  /* relative, of the normaliser: common to the row */
     double mean_ms, mean_sc, mean_res;          /* over the keys, weighted by p: scores, and what storing them loses */
     double *lean, *keys;                        /* room: (6,D) (7,Sx) */
+    const double *q_sigma;                      /* (D): of q, of its rounding as an operand too; signed as q is */
+    const double *sigma_v;                      /* (Sx,D): the same of the values */
+    const struct groups *equal_keys, *equal_values;    /* rows of k and of v that are alike */
+    struct groups *equal_scores, *equal_channels;      /* room for those of this row: (Sx) (D) */
+    struct alike_room *search;                  /* (most of Sx and D) */
+    double *patterns, *pattern_keys;            /* room: (PATTERNS,D) (2,Sx) */
+    double *sigma_keys;                         /* (Sx), to fill: p sigma(s) */
+    const double *res_k_t;                      /* (D,Sx): what storing the keys loses; 16 bits only */
 };
+
+/* So many patterns of errors of q are followed through the mix one by one; more are drawn together. */
+enum { PATTERNS = 8 };
+
+/* Adds what errors do that keys, values, weights or channels have in common: to Vp, and to Vc. */
+void row_weights_in_common(struct row *r);
+void row_mix_in_common(struct row *r, const struct units *u, const struct profile *p);
+void row_channels_in_common(struct row *r);
 
 /* A masked key has no weight, and no error. */
 static inline int masked(const struct row *r, size_t j)

@@ -12,7 +12,7 @@ struct units units_of(const struct profile *p)
 {
     return (struct units){ p->u * p->u / 3, p->s * p->s / 3, p->o * p->o / 3, p->s > 0 ? p->smallest / (2 * p->s) : 0,
                            fmin(p->floor, profiles[PROFILE_FLOAT32].floor),    /* 16-bit types accumulate in float32 */
-                           4 * larger(p->u, p->s) };
+                           4 * larger(p->u, p->s), 1.7 * larger(larger(p->u, p->s), 0x1p-40) };
 }
 
 double stored_residue(const struct profile *p, double x)
@@ -97,25 +97,75 @@ struct strip strip_take(double *room, const struct matrix *w, size_t first, size
     return (struct strip){ room, STRIP, w->C, width };
 }
 
-/* The squared length of the rounding errors of a sum of count terms and an
- * addend b, in squared unit roundoffs: the worst of four ways to go about it. */
-static inline double rounding(double count, double y, double b, double terms2, double partial2, double partial, double size)
+/* What is known of a sum of count terms: its value y; of the terms t and the partial sums P in natural order
+ * sum t², sum |t|, sum P², sum |P|; lanes: the largest sum |P| of 2 to 16 interleaved accumulators. */
+struct summed { double count, y, terms2, size, partial2, partial, lanes; };
+
+/* The squared length of the rounding errors of a sum and an addend b, in squared
+ * unit roundoffs: the worst of five ways to go about it. */
+static inline double rounding(const struct summed *s, double b)
 {
-    double yb = y + b;
-    double any = count * larger(larger(terms2, y * y), larger(b * b, yb * yb));    /* one rounding a term; the bias first or last */
-    double natural = partial2;                                                /* long sums that cancel */
-    double lean = partial + count * fabs(b);                                  /* errors that all lean one way: */
-    lean = lean * lean / 16;                                                  /*   truncating adders, equal terms */
-    double order = count / 48 * size * size;                                  /* any other order of summation */
+    double yb = s->y + b;
+    double any = s->count * larger(larger(s->terms2, s->y * s->y), larger(b * b, yb * yb));    /* one rounding a term; the bias first or last */
+    double natural = s->partial2;                                             /* long sums that cancel */
+    double lean = larger(s->partial, s->lanes) + s->count * fabs(b);          /* errors that all lean one way: truncating adders, equal terms */
+    double order = s->count / 48 * s->size * s->size;                         /* any other order of summation */
+    int equal = s->size * s->size >= (1 - 0x1p-20) * s->count * s->terms2;    /* by Cauchy and Schwarz never more */
+    lean = lean * lean * (equal ? 4.0 / 9 : 1.0 / 16);
     return larger(larger(any, natural), larger(lean, order));
 }
 
-/* terms2: the squares of the terms; partial2, partial: squares and sizes of the
- * partial sums; size: sizes of the terms. Nine parameters because restrict, which
- * lets the compiler vectorise the loop, works on parameters only. */
+/* ---- interleaved accumulators ---- */
+
+size_t lanes_step(size_t count)
+{
+    size_t eighth = (count + 7) / 8;
+
+    return (eighth + LANES - 1) / LANES * LANES;
+}
+
+/* sizes (4,STRIP) += each times the sizes of the accumulators sum (LANES,STRIP), for 2, 4, 8 and 16
+ * of them; not for so many that they cannot err more than the other orders of summation allow for. */
+static inline void lanes_see(double sizes[restrict 4 * STRIP], double sum[restrict LANES * STRIP], double terms, double count)
+{
+    for (size_t k = 4, lanes = LANES; k-- > 0; lanes /= 2) {
+        double each = 3 * count > (double)(lanes * lanes) ? terms / (double)lanes : 0;
+        if (each > 0) FOR(r, lanes) FOR(e, STRIP) sizes[k * STRIP + e] += each * fabs(sum[r * STRIP + e]);
+        FOR(m, lanes / 2 * STRIP) sum[m] += sum[m + lanes / 2 * STRIP];
+    }
+}
+
+/* lean (STRIP): the largest sum |P| of a row times a strip by interleaved accumulators: r of LANES
+ * adds up the terms r, r + LANES, ...; all are seen every lanes_step() terms. */
+TWO_SPEEDS
+static void strip_lanes(double lean[restrict STRIP], const double *restrict a, const double *restrict w, size_t stride, size_t C)
+{
+    double lane[LANES * STRIP] = { 0 }, seen[LANES * STRIP], sizes[4 * STRIP] = { 0 };
+    size_t step = lanes_step(C);
+
+    for (size_t first = 0; first < C; first += step) {
+        size_t last = first + step < C ? first + step : C;
+        FOR(r, LANES) {
+            double sum[STRIP];
+            FOR(e, STRIP) sum[e] = lane[r * STRIP + e];
+            for (size_t c = first + r; c < last; c += LANES)
+                FOR(e, STRIP) sum[e] += a[c] * w[c * stride + e];
+            FOR(e, STRIP) lane[r * STRIP + e] = sum[e];
+        }
+        FOR(m, LANES * STRIP) seen[m] = lane[m];
+        size_t next = last + step < C ? last + step : C;
+        lanes_see(sizes, seen, (double)(next - first) / 2, (double)C);        /* between two looks a sum goes straight */
+    }
+    FOR(e, STRIP) lean[e] = larger(larger(sizes[e], sizes[STRIP + e]), larger(sizes[2 * STRIP + e], sizes[3 * STRIP + e]));
+}
+
+/* ---- a row times a strip ---- */
+
+/* The largest sum |P| of interleaved accumulators is handed over in lanes. Ten parameters because
+ * restrict, which lets the compiler vectorise the loop, works on parameters only. */
 TWO_SPEEDS
 static void strip_sum_fast(double V[restrict STRIP], double y[restrict STRIP], const struct units *u, const double *a, const double *strip, size_t stride, size_t C,
-                           const double b[restrict STRIP], int biased)
+                           const double lanes[restrict STRIP], const double b[restrict STRIP], int biased)
 {
     double sum[STRIP] = { 0 }, terms2[STRIP] = { 0 }, partial2[STRIP] = { 0 }, partial[STRIP] = { 0 }, size[STRIP] = { 0 };
     double count = (double)C, lost = count * u->tiny, lost2 = lost * lost, U = u->U, O = u->O, U_b = biased ? U : 0;
@@ -129,8 +179,9 @@ static void strip_sum_fast(double V[restrict STRIP], double y[restrict STRIP], c
         size[e] += fabs(term);
     }
     FOR(e, STRIP) {
+        struct summed s = { count, sum[e], terms2[e], size[e], partial2[e], partial[e], lanes[e] };
         V[e] = 2 * O * larger(terms2[e], sum[e] * sum[e])
-             + U * rounding(count, sum[e], b[e], terms2[e], partial2[e], partial[e], size[e])
+             + U * rounding(&s, b[e])
              + (size[e] > 0 ? lost2 : 0)
              + U_b * (sum[e] + b[e]) * (sum[e] + b[e]);                       /* one more addition */
         y[e] = sum[e];
@@ -139,5 +190,11 @@ static void strip_sum_fast(double V[restrict STRIP], double y[restrict STRIP], c
 
 void strip_sum(double V[STRIP], double y[STRIP], const struct units *u, const double *a, const struct strip *s, const double b[STRIP], int biased)
 {
-    strip_sum_fast(V, y, u, a, s->w, s->stride, s->C, b, biased);
+    double lanes[STRIP];
+
+    if (s->C < LANES_LEAST)
+        FOR(e, STRIP) lanes[e] = 0;
+    else
+        strip_lanes(lanes, a, s->w, s->stride, s->C);
+    strip_sum_fast(V, y, u, a, s->w, s->stride, s->C, lanes, b, biased);
 }

@@ -10,8 +10,9 @@
 
 /* A third of the squared roundoffs: of the accumulator, of storage, of operands.
  * normal: below it the 16-bit numbers are no longer closer to each other.
- * tiny: a number below it may become 0. near: relative. */
-struct units { double U, T, O, normal, tiny, near; };
+ * tiny: a number below it may become 0. near: relative. same_score: absolute,
+ * scores that are closer have weights that are rounded alike. */
+struct units { double U, T, O, normal, tiny, near, same_score; };
 
 struct units units_of(const struct profile *p);
 
@@ -58,7 +59,7 @@ static inline int nearly(const struct units *u, double a, double b)
 
 struct matrix { const double *w; size_t C, n, stride; };
 
-/* y += a @ w, a @ w² and a @ (w - middle)², element by element; y, middle (n). */
+/* y (n) += a @ w, a @ w² and a @ (w - middle)², element by element; a (C), middle (n). */
 void row_add(double *y, const double *a, const struct matrix *w);
 void row_add_squares(double *y, const double *a, const struct matrix *w);
 void row_add_spread(double *y, const double *a, const struct matrix *w, const double *middle);
@@ -71,6 +72,11 @@ void row_add_lost(double *lost, const struct units *u, const double *a, const st
 /* So many columns side by side, zeros behind the last one: loops over them have
  * a length that the compiler knows, and stay in registers. */
 enum { STRIP = 8 };
+
+/* Most interleaved accumulators that a sum is taken to have, and how many terms pass between
+ * two looks at their partial sums: an eighth of the sum, in whole rounds of LANES. */
+enum { LANES = 16, LANES_LEAST = 32 };    /* LANES_LEAST: shorter sums are not looked at */
+size_t lanes_step(size_t count);
 
 /* Columns first to first + STRIP - 1 of a matrix, of which width are not zeros. */
 struct strip { const double *w; size_t stride, C, width; };

@@ -4,6 +4,7 @@
 #define QKVEC_ENVELOPE_WALK_H
 
 #include "product.h"
+#include "row.h"
 #include "../recipe/mha.h"
 
 /* (L,E) each: what errors of the normalisers, and of single weights beyond their
@@ -24,10 +25,16 @@ struct scratch {
     double *p;               /* (L,Sx): the weights of a head, 0 where masked */
     double *moved, *apart;   /* (L,Sx) (L,D): see struct row */
     double *keys, *lean;     /* (7,Sx) (6,D) */
+    double *q_sigma, *sigma_v;                     /* (L,D) (Sx,D): see struct row */
+    double *patterns, *pattern_keys;               /* (PATTERNS,D) (2,Sx) */
+    double *sigma_keys;      /* (L,Sx): p sigma(s) */
+    double *res_k_t;                               /* (D,Sx): what storing the keys loses; 16 bits only */
+    struct groups equal_keys, equal_values, equal_scores, equal_channels;
+    struct alike_room search;
     double *x;               /* (S,Ev): value rows of an item, numbers that are not finite as 0 */
     double *mixed;           /* (L,Ev): value rows mixed before they are projected */
     double *added;           /* (Sx,E): what each value row of a head would add to the output */
-    double *row;             /* (3,E) */
+    double *row;             /* (6,E) */
     struct heads heads;
     double *strip;           /* of a matrix with E, Ek, Ev or Sx rows */
     int flushed_v;           /* a weight of v_proj may become 0 */

@@ -276,6 +276,38 @@ static void equal_cancelling(struct made *c)
     period(c, 1);
 }
 
+/* Row t of each item, of keys and of values, like row pick[t] of a pool of its first rows: tokens that occur
+ * many times, without positions. Values then follow their keys. */
+static void repeated_rows(struct made *c)
+{
+    size_t pool = 2 + whole(&c->r, 31);
+    FOR(n, c->N) for (size_t j = pool; j < c->S; j++) {
+        size_t from = n * c->S + whole(&c->r, pool), to = n * c->S + j;
+        FOR(e, c->Ek) c->key[to * c->Ek + e] = c->key[from * c->Ek + e];
+        FOR(e, c->Ev) c->value[to * c->Ev + e] = c->value[from * c->Ev + e];
+    }
+}
+
+/* Two rows in turn, that differ in their sign: mixed with equal weights they cancel, term by term. */
+static void opposite_rows(struct made *c)
+{
+    times(c->w_q, c->E * c->E, 1e-3);
+    times(c->b + 2 * c->E, c->E, 0.01);
+    FOR(n, c->N) FOR(j, c->S) {
+        FOR(e, c->Ek) c->key[(n * c->S + j) * c->Ek + e] = (j % 2 ? -1 : 1) * c->key[n * c->S * c->Ek + e];
+        FOR(e, c->Ev) c->value[(n * c->S + j) * c->Ev + e] = (j % 2 ? -1 : 1) * c->value[n * c->S * c->Ev + e];
+    }
+}
+
+/* Queries whose channels have two values. */
+static void two_valued(struct made *c)
+{
+    FOR(e, c->E) if (e > 1) {
+        FOR(m, c->E) c->w_q[e * c->E + m] = c->w_q[e % 2 * c->E + m];
+        c->b[e] = c->b[e % 2];
+    }
+}
+
 static const struct kind {
     const char *name;
     void (*spoil)(struct made *c);
@@ -292,7 +324,8 @@ static const struct kind {
     { "large_masks", large_masks, 1, 0 }, { "offset_masks", offset_masks, 1, 0 }, { "offset_mask", offset_mask, 1, 0 },
     { "large_bias_row", large_bias_row, 0, 1 }, { "half_way", half_way, 0, 0 }, { "same_everything", same_everything, 0, 0 },
     { "one_key_far", one_key_far, 0, 0 }, { "equal_channels", equal_channels, 0, 0 }, { "equal_heads", equal_heads, 0, 0 },
-    { "equal_cancelling", equal_cancelling, 0, 0 },
+    { "equal_cancelling", equal_cancelling, 0, 0 }, { "repeated_rows", repeated_rows, 0, 0 },
+    { "opposite_rows", opposite_rows, 0, 0 }, { "two_valued", two_valued, 0, 0 },
 };
 
 size_t adversary_kinds(void)

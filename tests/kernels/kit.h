@@ -23,6 +23,7 @@
  *     ZERO_ROWS     1: a row without a key is 0
  *     IGNORE        UNSEEN: a key that nobody sees is not read; HIDDEN: nor one that this query does not see
  *     STORE         num STORE(num x): as memory holds it (16-bit types); STORE_SCORE and STORE_WEIGHT alike
+ *     STORE_PRODUCT likewise, for a projection before its bias is added; as it is, if not told otherwise
  *     ENTER, LEAVE  statements around everything
  */
 #ifndef KIT_H
@@ -107,6 +108,9 @@ typedef float num;
 #endif
 #ifndef STORE_WEIGHT
 #define STORE_WEIGHT(x) STORE(x)
+#endif
+#ifndef STORE_PRODUCT
+#define STORE_PRODUCT(x) (x)
 #endif
 #ifndef ENTER
 #define ENTER (void)0
@@ -546,7 +550,7 @@ static num kit_channel(const num *row, const num *w, const num *b, size_t channe
     if (BIAS_FIRST)
         return STORE(DOT(bias, row, w + channel * width, width));
     num y = DOT(0, row, w + channel * width, width);
-    return STORE(b ? y + bias : y);
+    return STORE(b ? STORE_PRODUCT(y) + bias : y);
 }
 
 static void kit_rescale(num *x, size_t count, num by)

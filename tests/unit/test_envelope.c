@@ -343,7 +343,145 @@ Test(envelope, a_long_sum_that_cancels)
         partial += P;
     }
     cr_assert_eq(t[Q_PROJ].v[0], 0);
-    near(sigma[Q_PROJ].v[0], sqrt(U32 * fmax(fmax(n * 64, partial2), fmax(partial * partial / 16, n * 4096.0 / 48))));
+    near(sigma[Q_PROJ].v[0], sqrt(U32 * fmax(fmax(n * 64, partial2), fmax(partial * partial * 4 / 9, n * 4096.0 / 48))));    /* equal terms */
+    done();
+}
+
+/* ---- errors in common: each of these falls short without its term ---- */
+
+/* D = E channels, one head, one query, S keys; weights are the identity, biases are zero. */
+enum { MANY = 64, WIDE = 16 };
+struct pool { struct mha_in in; double query[WIDE], key[MANY * WIDE], value[MANY * WIDE], w[3 * WIDE * WIDE], o[WIDE * WIDE], b[3 * WIDE], mask[MANY]; };
+
+static struct mha_in *pool(struct pool *a, size_t E)
+{
+    *a = (struct pool){ .in = { .N = 1, .L = 1, .S = MANY, .E = E, .Ek = E, .Ev = E, .H = 1, .batched = 1, .batch_first = 1 } };
+    for (size_t e = 0; e < E; e++) {
+        a->o[e * E + e] = 1;
+        for (size_t k = 0; k < 3; k++) a->w[(k * E + e) * E + e] = 1;
+    }
+    a->in.query = a->query, a->in.key = a->key, a->in.value = a->value;
+    a->in.in_proj_weight = a->w, a->in.out_proj_weight = a->o, a->in.in_proj_bias = a->b;
+    return &a->in;
+}
+
+/* sigma of the first mixed value. */
+static double mixed_sigma(const struct mha_in *in, const char *profile, enum scope scope)
+{
+    walk(in, profile);
+    cr_assert_null(envelope(sigma, t, in, profile_named(profile), scope));
+    double found = sigma[HEAD_OUTPUTS].v[0];
+    done();
+    return found;
+}
+
+/* Two kinds of keys, whose values cancel: the errors of half of the scores are equal. */
+Test(envelope, equal_keys_err_alike)
+{
+    static struct pool a;
+    struct mha_in *in = pool(&a, 2);
+    double alike, apart;
+
+    a.query[0] = 3, a.query[1] = 5;
+    for (int j = 0; j < MANY; j++) {
+        a.key[2 * j] = j % 2 ? 1 : -0.7, a.key[2 * j + 1] = j % 2 ? 0.5 : 1.52;    /* equal scores */
+        a.value[2 * j] = j % 2 ? 1 : -1;
+    }
+    alike = mixed_sigma(in, "float32", SCOPE_CORE);
+    for (int j = 0; j < MANY; j++) a.key[2 * j] += j * 0x1p-10, a.key[2 * j + 1] -= 0.6 * j * 0x1p-10;
+    apart = mixed_sigma(in, "float32", SCOPE_CORE);
+    cr_assert_gt(alike, 2 * apart, "%g %g", alike, apart);
+}
+
+/* Two kinds of value rows that cancel in the mix: their projections are equally wrong, and their products before the bias. */
+Test(envelope, equal_values_err_alike)
+{
+    static struct pool a;
+    struct mha_in *in = pool(&a, 2);
+    static const char *const profile[] = { "float32", "tf32", "float16", "bfloat16" };
+
+    a.b[4] = 0.25;
+    for (int k = 0; k < 4; k++) {
+        for (int j = 0; j < MANY; j++) a.value[2 * j] = j % 2 ? 1.25 : -1.75;
+        double alike = mixed_sigma(in, profile[k], SCOPE_LAYER);
+        for (int j = 0; j < MANY; j++) a.value[2 * j] = j % 2 ? 1.25 + j * 0x1p-5 : -1.75 - (j + 1) * 0x1p-5;
+        double apart = mixed_sigma(in, profile[k], SCOPE_LAYER);
+        cr_assert_gt(alike, 1.5 * apart, "%s: %g %g", profile[k], alike, apart);
+    }
+}
+
+/* Scores are 0, and an error of q moves all of them: values that follow the keys feel it. */
+Test(envelope, an_error_of_q_moves_all_keys)
+{
+    static struct pool a;
+    struct mha_in *in = pool(&a, 2);
+    double moved[2] = { 0, 0 }, V = 0;
+
+    a.query[0] = 3, a.query[1] = 5;
+    for (int j = 0; j < MANY; j++) {
+        double x = j - MANY / 2 + 0.5;
+        a.key[2 * j] = 5 * x, a.key[2 * j + 1] = -3 * x, a.value[2 * j] = x;
+        for (int d = 0; d < 2; d++) moved[d] += a.key[2 * j + d] * x / MANY;
+    }
+    walk(in, "float32");
+    for (int d = 0; d < 2; d++) V += sigma[Q_HEADS].v[d] * sigma[Q_HEADS].v[d] * moved[d] * moved[d] / 2;
+    double found = sigma[HEAD_OUTPUTS].v[0];
+    done();
+    cr_assert_geq(found, sqrt(V));
+    cr_assert_leq(found, 2 * sqrt(V));
+}
+
+/* A weight that is stored before it is normalised: equal scores, equal errors. */
+Test(envelope, equal_weights_are_stored_alike)
+{
+    static struct pool a;
+    struct mha_in *in = pool(&a, 2);
+    double half = 0;
+
+    in->attn_mask = (struct mask){ .ndim = 2, .added = a.mask };
+    for (int j = 0; j < MANY; j++) {
+        a.mask[j] = j % 2 ? -0.375 : 0;
+        a.value[2 * j] = j % 2 ? -1.4550 : 1;
+    }
+    walk(in, "bfloat16");
+    for (int j = 0; j < MANY; j += 2) half += t[ATTN_WEIGHTS].v[j];
+    double found = sigma[HEAD_OUTPUTS].v[0];
+    done();
+    cr_assert_geq(found, sqrt(2 * TB) * half, "%g %g", found, half);
+}
+
+/* Terms alternate: two accumulators climb, and round alike all the way, though the sum stays near 0. */
+Test(envelope, interleaved_accumulators)
+{
+    enum { n = 256 };
+    static double x[n], w[3 * n * n], o[n * n];
+    struct mha_in in = { .N = 1, .L = 1, .S = 1, .E = n, .Ek = n, .Ev = n, .H = 1, .batched = 1, .batch_first = 1,
+                         .query = x, .key = x, .value = x, .in_proj_weight = w, .out_proj_weight = o };
+
+    for (int period = 1; period <= 8; period *= 2) {
+        for (int c = 0; c < n; c++) x[c] = 1, w[c] = c / period % 2 ? -1 : 1;
+        walk(&in, "float32");
+        double each = n / (2 * period), all = 2 * period * each * (each + 1) / 2;    /* sum |P| of 2 period accumulators */
+        cr_expect_geq(sigma[Q_PROJ].v[0], 0.9 * sqrt(U32) * all * 2 / 3);
+        cr_expect_leq(sigma[Q_PROJ].v[0], fmax(1.2 * sqrt(U32) * all * 2 / 3, sqrt(U32 * n * n) * 2.4));
+        done();
+    }
+}
+
+/* The channels of q have two values: two errors, each of which all channels of a value share. */
+Test(envelope, channels_in_groups_of_equal_numbers)
+{
+    static struct pool a;
+    struct mha_in *in = pool(&a, WIDE);
+    double O = 0x1p-20 / 3, one = 1.234, other = 0.777, V;
+
+    for (int e = 0; e < WIDE; e++) {
+        a.query[e] = e % 2 ? one : other;
+        for (int j = 0; j < MANY; j++) a.key[j * WIDE + e] = e % 2 ? other : -one;    /* their shares cancel */
+    }
+    walk(in, "tf32");
+    V = 2 * O * pow(one * other * WIDE / 2, 2) / WIDE;
+    cr_assert_geq(sigma[SCORES].v[0], sqrt(V), "%g %g", sigma[SCORES].v[0], sqrt(V));
     done();
 }
 
