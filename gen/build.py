@@ -17,6 +17,7 @@ MADE_BY = ("PyTorch {torch}, float64, one op a line (gen/recipe.py), from the st
            "torch.nn.MultiheadAttention on its slow path with need_weights=True, averaged and per head.{more}")
 SIGMAS = ["output", "attn_weights", "attn_weights_mean"]
 ONLY_SMALL = [f"{x}_{what}" for what in ("weight", "bias", "weight_t") for x in "qkv"]    # where E <= 32
+BRIEF = 4000                     # numbers of a result that a brief file still holds; output is always there
 INPUTS = [*inputs.configuration(inputs.Case("", "")), *inputs.PARAMETERS, *inputs.ARGUMENTS]
 
 
@@ -63,6 +64,13 @@ def _short(sigma):
     return np.ldexp(np.rint(m * 2.0 ** 14), e - 14)
 
 
+def _kept(case, members, stages):
+    """The stages that the file holds. The reference computes what is absent."""
+    if case.brief:
+        return [k for k in SIGMAS if k == "output" or stages[k].size <= BRIEF]
+    return [k for k in stages if int(members["embed_dim"]) <= 32 or k not in ONLY_SMALL]
+
+
 def build(case, stored=None):
     """(file, stages, {policy: stages}, float32 sigmas of all stages)"""
     file = members_of(case, stored)
@@ -71,13 +79,14 @@ def build(case, stored=None):
     sigma = envelope(stages, members, PROFILES["float32"])
     policies = {name: stages_of(members, name) for name in policies_of(members, stages)}
 
-    E = int(members["embed_dim"])
-    file.update({k: v for k, v in stages.items() if E <= 32 or k not in ONLY_SMALL})
+    kept = _kept(case, members, stages)
+    shown = [k for k in SIGMAS if k in kept]
+    file.update({k: stages[k] for k in kept})
     for name, alt in policies.items():
-        file.update({f"alt.{name}.{k}": alt[k] for k in recipe.CHANGED_BY_POLICY})
+        file.update({f"alt.{name}.{k}": alt[k] for k in recipe.CHANGED_BY_POLICY if k in kept})
         alt_sigma = envelope(alt, members, PROFILES["float32"])
-        file.update({f"alt.{name}.sigma.{k}": _short(alt_sigma[k]) for k in SIGMAS})
-    file.update({f"sigma.{k}": _short(sigma[k]) for k in SIGMAS})
+        file.update({f"alt.{name}.sigma.{k}": _short(alt_sigma[k]) for k in shown})
+    file.update({f"sigma.{k}": _short(sigma[k]) for k in shown})
     file["about"] = npz.from_text(about(case))
     file["made_by"] = npz.from_text(MADE_BY.format(torch=TORCH, more=" " + trained.SOURCE if case.trained else ""))
     return file, stages, policies, sigma

@@ -7,7 +7,9 @@ hides behind a coincidence. catches names mistakes, most telling first.
 """
 import numpy as np
 
+import edges
 import hashed
+import pairs
 from inputs import Case, added, causal, drawn, lengths, padding_added, rows
 
 CORPUS_VERSION = "1.1.0"      # the next one, or the newest if vectors/corpus-1.1.0.sha256 exists
@@ -553,3 +555,8 @@ case("medium/rising", "Scores rise or fall from key to key: where they rise, an 
 case("trained/minilm", "A layer that was really trained: E = 384 in twelve heads, a short English sentence, self-attention.",
      "order_kqv order_qvk scale_none",
      N=1, H=12, L=7, S=7, D=32, branch="self", off_grid=True, trained=True)
+
+# ---- long lists: sizes and edges, and every pair of options ----
+
+edges.add(case)
+pairs.add(case)

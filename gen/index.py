@@ -64,6 +64,7 @@ def _flags(case, file):
         "zero_attn": case.zero_attn,
         "causal": case.is_causal,
         "dropout": case.dropout != 0,
+        "brief": case.brief,
     }
     flags = [name for name, here in named.items() if here]
     if attn is not None:
@@ -76,14 +77,14 @@ def _flags(case, file):
 def _entry(vectors, case, versions):
     data = (vectors / f"{case.name}.npz").read_bytes()
     file = npz.read(vectors / f"{case.name}.npz")
-    Sx = file["attn_weights"].shape[3]
+    Sx = case.S + case.bias_kv + case.zero_attn
     return {
         "name": case.name, "category": case.name.split("/")[0], "since": since(case.name, versions),
         "shapes": dict(N=case.N, L=case.L, S=case.S, Sx=Sx, E=case.E, Ek=case.kdim or case.E, Ev=case.vdim or case.E, H=case.H, D=case.D),
         "flags": _flags(case, file),
         "policies": sorted({k.split(".")[1] for k in file if k.startswith("alt.")}),
         "off_grid": case.off_grid, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data),
-        "torch": torch_of(file), "about": about(case), "catches": case.catches.split(),
+        "torch": torch_of(file), "about": about(case), "catches": [] if case.brief else case.catches.split(),    # mistakes are tried on complete files alone
         **({"because": case.because} if case.because else {}),
         **({"kills_nothing_because": case.kills_nothing} if case.kills_nothing else {}),
     }

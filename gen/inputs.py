@@ -37,6 +37,10 @@ class Case:
     because: dict = field(default_factory=dict)   # what would be refused, and why it is wanted here
     kills_nothing: str = ""       # why no wrong number can show here
     version: str = ""             # where PyTorch's versions differ
+    brief: bool = False           # store only the results, and of those only output where they are large
+    sparse: int = 0               # nonzero numbers in a row of a weight; 0: all
+    items: int = 0                # item n has the arguments of item n % items; 0: its own
+    rows: int = 0                 # each row of an argument is one of this many; 0: its own
     trained: bool = False
 
     @property
@@ -133,22 +137,46 @@ def _tensor(case, name, shape, std):
     return z * (std * _ODD) if case.off_grid else hashed.grid(z, std)
 
 
+def _argument(case, name, length, width):
+    """(N,length,width). Repeated items and rows keep a file small and change no index: use numbers that share no factor with a tile."""
+    N = min(case.items, case.N) if case.items else case.N
+    if case.rows:
+        pick = hashed.integers(case.source, name + ".row", (N, length), 0, case.rows - 1)
+        x = _tensor(case, name, (case.rows, width), 1.0)[pick]
+    else:
+        x = _tensor(case, name, (N, length, width), 1.0)
+    return x[np.arange(case.N) % N] if N else x
+
+
 def _arguments(case):
     E, Ek, Ev = case.E, case.kdim or case.E, case.vdim or case.E
-    t = {"query": _tensor(case, "query", (case.N, case.L, E), 1.0)}
+    t = {"query": _argument(case, "query", case.L, E)}
     if case.branch == "self":
         t["key"] = t["value"] = t["query"]
         return t
-    t["key"] = _tensor(case, "key", (case.N, case.S, Ek), 1.0)
-    t["value"] = t["key"] if case.branch == "encdec" else _tensor(case, "value", (case.N, case.S, Ev), 1.0)
+    t["key"] = _argument(case, "key", case.S, Ek)
+    t["value"] = t["key"] if case.branch == "encdec" else _argument(case, "value", case.S, Ev)
     return t
+
+
+def _weight(case, name, rows, columns, std):
+    """(rows,columns). Sparse: the nonzero numbers lie on diagonals that wrap around, so that no row or column is empty."""
+    if not case.sparse or columns <= case.sparse:
+        return _tensor(case, name, (rows, columns), std / math.sqrt(columns))
+    w = np.zeros((rows, columns))
+    at = np.arange(rows)
+    first = np.argsort(hashed.words(case.source, name + ".diagonal", columns))
+    for k in range(case.sparse):
+        size = hashed.integers(case.source, f"{name}.{k}", (rows,), 1, 4) / 2.5
+        sign = 1 - 2 * hashed.integers(case.source, f"{name}.{k}.sign", (rows,), 0, 1)
+        w[at, (at + first[k]) % columns] = sign * size * std / math.sqrt(case.sparse)
+    return w
 
 
 def _parameters(case):
     E, Ek, Ev = case.E, case.kdim or case.E, case.vdim or case.E
     # 1.1 / sqrt(fan in): scores then spread over 3 to 6 in a row of seven, neither flat nor one-hot
-    weights = [_tensor(case, f"{x}_weight", (E, fan), 1.1 * g / math.sqrt(fan))
-               for x, fan, g in zip("qkv", (E, Ek, Ev), case.gain)]
+    weights = [_weight(case, f"{x}_weight", E, fan, 1.1 * g) for x, fan, g in zip("qkv", (E, Ek, Ev), case.gain)]
     t = {}
     if Ek == E and Ev == E:
         t["in_proj_weight"] = np.concatenate(weights)
@@ -159,7 +187,7 @@ def _parameters(case):
     if case.bias_kv:
         t["bias_k"] = _tensor(case, "bias_k", (1, 1, E), 1.0)
         t["bias_v"] = _tensor(case, "bias_v", (1, 1, E), 1.0)
-    t["out_proj.weight"] = _tensor(case, "out_proj.weight", (E, E), 1 / math.sqrt(E))
+    t["out_proj.weight"] = _weight(case, "out_proj.weight", E, E, 1.0)
     if case.bias:
         t["out_proj.bias"] = _tensor(case, "out_proj.bias", (E,), 0.5)
     return t

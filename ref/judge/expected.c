@@ -35,14 +35,12 @@ static void take_stored(struct answer *a, const struct vector *v)
     }
 }
 
-/* Of a file that holds all it may, only what no file holds is left to take from
- * the reference's stages: the rows, and a transpose. */
-static int take_laid_out(struct answer *a, const struct vector *v, const struct array computed[STAGES])
+/* Copy from the reference's stages what the file does not hold: of a complete
+ * file the rows and a transpose, which no file holds. */
+static void take_computed(struct answer *a, const struct vector *v, const struct array computed[STAGES])
 {
-    FOR(k, STAGES) if (a->stage[k].v && vector_keeps((enum mha_stage)k) && !stored_stage(a, v, k)) return 0;
-    FOR(k, STAGES) if (!vector_keeps((enum mha_stage)k))
+    FOR(k, STAGES) if (a->stage[k].v && !stored_stage(a, v, k))
         memcpy(a->stage[k].v, computed[k].v, computed[k].size * sizeof(real));
-    return 1;
 }
 
 /* What the policies change, before out_proj: two answers that agree here are one. */
@@ -131,7 +129,9 @@ static const char *answer_main(struct answer *a, const struct vector *v, int sto
 
     if (error)
         return error;
-    if (!computed || !stored || !take_laid_out(a, v, computed)) {
+    if (computed && stored) {
+        take_computed(a, v, computed);
+    } else {
         expected_heads(a->stage, &v->in, p, scope);
         mha_core(a->stage, &v->in);
         mha_output(a->stage, &v->in);

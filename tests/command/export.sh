@@ -85,6 +85,7 @@ compile -DSCALE=E -o scaled main.c -lm
 "$QKVEC" list --names > names
 while read -r name; do
     header=$(echo "$name" | tr / -).h
+    [ "$name" = deep_masks/row_minus_2e9 ] && continue                       # for float64 only, which no header holds
     "$QKVEC" export --c-header -o "$header" "$name" || complain "export $name"
     [ "$(wc -c < "$header")" -gt 300000 ] || echo "#include \"$header\""
 done < names > all.c

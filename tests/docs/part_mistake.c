@@ -46,7 +46,7 @@ static const char *find_killer(struct weave *w, const struct fault *f, struct ki
 
     if (wrong)
         return wrong;
-    *k = (struct killer){ .vectors = w->matrix.choice.count };
+    *k = (struct killer){ .vectors = w->matrix.vectors };
     for (size_t v = 0; v < k->vectors; v++) {
         const struct cell *c = matrix_cell(&w->matrix, v, which);
         const struct chosen *chosen = &w->matrix.choice.chosen[v];

@@ -82,7 +82,7 @@ static size_t false_vectors(const struct matrix *m)
 {
     size_t wrong = 0;
 
-    FOR(v, m->choice.count) {
+    FOR(v, m->vectors) {
         size_t kills = 0;
         FOR(f, fault_count) kills += (size_t)matrix_cell(m, v, f)->killed;
         int excused = m->choice.chosen[v].vector->kills_nothing_because[0] != 0;
@@ -93,7 +93,7 @@ static size_t false_vectors(const struct matrix *m)
         }
         wrong += false_claims(m, v);
     }
-    printf("%zu vectors, %zu wrong\n", m->choice.count, wrong);
+    printf("%zu vectors, %zu wrong\n", m->vectors, wrong);
     return wrong;
 }
 

@@ -122,6 +122,21 @@ static const char *one_vector(struct matrix *m, size_t index, int groups)
     return error;
 }
 
+/* Move the brief vectors behind the others, which keep their order. Returns how many others there are. */
+static size_t brief_last(struct choice *choice)
+{
+    size_t complete = 0;
+
+    FOR(v, choice->count) {
+        struct chosen x = choice->chosen[v];
+        if (strstr(x.vector->flags, "brief"))
+            continue;
+        memmove(choice->chosen + complete + 1, choice->chosen + complete, (v - complete) * sizeof x);
+        choice->chosen[complete++] = x;
+    }
+    return complete;
+}
+
 const char *matrix_make(struct matrix *m, const char *vectors, const struct profile *p, int groups)
 {
     const char *error;
@@ -129,12 +144,13 @@ const char *matrix_make(struct matrix *m, const char *vectors, const struct prof
     *m = (struct matrix){ .profile = p };
     if ((error = corpus_open(&m->corpus, vectors)) || (error = corpus_choose(&m->choice, &m->corpus, 0, NULL)))
         return error;
-    m->cells = calloc(m->choice.count * fault_count + 1, sizeof *m->cells);
-    m->applicable = calloc(m->choice.count + 1, sizeof *m->applicable);
+    m->vectors = brief_last(&m->choice);
+    m->cells = calloc(m->vectors * fault_count + 1, sizeof *m->cells);
+    m->applicable = calloc(m->vectors + 1, sizeof *m->applicable);
     m->group = calloc(fault_count + 1, sizeof *m->group);
     if (!m->cells || !m->applicable || !m->group)
         return "not enough memory";
-    for (size_t v = 0; !error && v < m->choice.count; v++)
+    for (size_t v = 0; !error && v < m->vectors; v++)
         error = one_vector(m, v, groups);
     return error;
 }
@@ -153,7 +169,7 @@ double matrix_clearest(const struct matrix *m, size_t fault, size_t *count)
     double clearest = 0;
 
     *count = 0;
-    FOR(v, m->choice.count) {
+    FOR(v, m->vectors) {
         const struct cell *c = matrix_cell(m, v, fault);
         if (!c->killed)
             continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every fault against every vector: what is rejected, and how clearly. */
+/* Every fault against every vector that holds every stage: what is rejected, and how clearly.
+ * Brief ones, most of them large, are about sizes and pairs of options (tests/sizes/, tests/pairs/). */
 #ifndef MATRIX_H
 #define MATRIX_H
 
@@ -21,6 +22,7 @@ struct cell {
 struct matrix {
     struct corpus corpus;
     struct choice choice;
+    size_t vectors;                /* those that hold every stage; the first of choice */
     const struct profile *profile;
     struct cell *cells;            /* (vectors, faults); not killed where the vector is not applicable */
     int *applicable;               /* (vectors) */

@@ -42,7 +42,7 @@ static void killers(FILE *f, const struct matrix *m, size_t fault)
     size_t count, done[NAMED], named = 0;
     double clearest = matrix_clearest(m, fault, &count);
 
-    fprintf(f, "\n%s: rejected by %zu of %zu vectors, at up to ", m->profile->name, count, m->choice.count);
+    fprintf(f, "\n%s: rejected by %zu of %zu vectors, at up to ", m->profile->name, count, m->vectors);
     in_sigma(f, clearest);
     fputs(isinf(clearest) ? "" : " sigma", f);
     if (m->profile != &profiles[PROFILE_FLOAT32]) {
@@ -52,7 +52,7 @@ static void killers(FILE *f, const struct matrix *m, size_t fault)
     for (; named < NAMED && named < count; named++) {
         size_t best = 0;
         double error = -1;
-        FOR(v, m->choice.count) {
+        FOR(v, m->vectors) {
             const struct cell *c = matrix_cell(m, v, fault);
             int told = 0;
             FOR(k, named) told |= done[k] == v;
@@ -118,13 +118,13 @@ void page_write(FILE *f, const struct matrix m[PAGE_PROFILES])
     fprintf(f, "<!-- Made by the target docs from ref/faults/faults.txt and the vectors. Do not edit. -->\n\n"
                "# The mistakes\n\n"
                "Every mistake below is a small change of [mha.c](../ref/recipe/mha.c), written in\n"
-               "[faults.txt](../ref/faults/faults.txt). The build plants each one, and every vector is judged against\n"
-               "every mistake by what a kernel returns: `output`, `attn_weights` and `attn_weights_mean`.\n"
+               "[faults.txt](../ref/faults/faults.txt). The build plants each one, and every vector that holds all stages is judged\n"
+               "against every mistake by what a kernel returns: `output`, `attn_weights` and `attn_weights_mean`.\n"
                "An error in sigma is that of the worst element; more than %g is rejected\n"
                "([why](tolerance.md)).\n\n"
                "%zu mistakes in %zu groups that the vectors tell apart; %zu vectors of corpus %s.\n\n"
                "| profile | mistakes rejected | permitted | the weakest, and its largest error in sigma |\n|---|---|---|---|\n",
-            8.0, fault_count, groups, m[0].choice.count, m[0].corpus.version);
+            8.0, fault_count, groups, m[0].vectors, m[0].corpus.version);
     FOR(k, PAGE_PROFILES) {
         size_t count, rejected = 0, permits = 0, weak = 0;
         double weakest = INFINITY;
@@ -145,5 +145,5 @@ void page_write(FILE *f, const struct matrix m[PAGE_PROFILES])
     FOR(x, fault_count) one_fault(f, m, x);
     fputs("\n## By vector\n\nUnder float32. The last column names the mistakes that no other vector rejects.\n\n"
           "| vector | mistakes rejected | it alone rejects |\n|---|---|---|\n", f);
-    FOR(v, m[0].choice.count) one_vector(f, &m[0], v);
+    FOR(v, m[0].vectors) one_vector(f, &m[0], v);
 }
