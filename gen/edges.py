@@ -119,6 +119,7 @@ def _deep_masks(case):
          because={"one_hot": "the nearest key wins"}, brief=True)
     case("deep_masks/row_minus_2e9", "All keys of a query get -2e9, which float64 can still tell apart: no maximum may start at -1e9.",
          "", N=1, attn=with_rows(r1=lambda c, x: -2e9 + 0 * x),
+         kills_nothing="mistakes are tried in float32, float16 and bfloat16, and this one is for float64",
          because={"not_applicable": "float32 has no scores left at -2e9; the vector is for float64"})
 
 
@@ -255,6 +256,8 @@ def _next_item(case):
     case("nan/next_item_inf", "Infinity there.", "", N=2, L=4, S=9, D=3, edit=lambda t, c: _first_of_next(t, np.inf))
     case("nan/next_item_masked", "NaN there, and it is padding: the second item may ignore it, the first has no part in it.", "",
          N=2, S=9, D=3, pad=rows(".......xx", "xx......."), edit=lambda t, c: _first_of_next(t, np.nan))
+    case("nan/last_key_before", "NaN in the last key of the first item: nothing of it may stay in a running maximum or sum when the second begins.",
+         "", N=2, L=4, S=7, D=3, edit=lambda t, c: t["key"].__setitem__((0, 6, 1), np.nan), brief=True)
     case("nan/next_query", "NaN in the first query of the second item, and a tail of queries in the first.", "nan_swallowed", N=2, L=5, S=6, D=3,
          edit=lambda t, c: t["query"].__setitem__((1, 0, 1), np.nan))
 
