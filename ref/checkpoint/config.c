@@ -73,7 +73,7 @@ static void read_scalar(struct config *config, struct object *o, const char *key
     if (!strcmp(key, "new_decoder_architecture"))
         o->new_architecture = !strcmp(text, "true");
     if (!strcmp(key, "model_type") && outermost)
-        snprintf(config->model_type, sizeof config->model_type, "%s", text);
+        snprintf(config->model_type, sizeof config->model_type, "%.*s", (int)sizeof config->model_type - 1, text);    /* a longer name is none of those asked for */
     if (!strcmp(key, "rope_theta") || !strcmp(key, "rotary_emb_base"))
         config->rope_theta[config->rope_theta[0] > 0] = strtod(text, NULL);
     if (!strcmp(key, "rms_norm_eps") || !strcmp(key, "layer_norm_eps") || !strcmp(key, "layer_norm_epsilon"))
