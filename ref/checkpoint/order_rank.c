@@ -133,6 +133,13 @@ static int add_one_step(struct steps_list *list, struct steps s, const struct io
     return ok;
 }
 
+/* The norms of q and k are of one head of D channels, or of all heads. */
+static int head_norms_fit(const struct weights *w, size_t D)
+{
+    return (!w->q_norm || w->q_norm_size == D || w->q_norm_size == w->rows[0])
+        && (!w->k_norm || w->k_norm_size == D || w->k_norm_size == w->rows[1]);
+}
+
 /* The steps that the tensors and the record ask for: norms of q and k, cos and sin. */
 static int add_first_steps(struct steps_list *list, const struct io *io, const struct weights *w, size_t D, const struct config *config)
 {
@@ -140,7 +147,7 @@ static int add_first_steps(struct steps_list *list, const struct io *io, const s
     const double eps[] = { config ? config->norm_eps : 0, 1e-6, 1e-5 };
     int ok = add_steps(&normed, (struct steps){ 0 });
 
-    for (int norm = 1; norm < HEAD_NORMS && (w->q_norm || w->k_norm); norm++)
+    for (int norm = 1; norm < HEAD_NORMS && (w->q_norm || w->k_norm) && head_norms_fit(w, D); norm++)
         for (int late = 0; late < 2; late++)
             for (size_t e = 0; e < 3; e++) {
                 struct steps s = { .norm = (enum head_norm)norm, .norm_late = late, .eps = eps[e] };

@@ -342,7 +342,8 @@ static int make_heads(struct heads t[3], const struct products *p, const struct 
     for (int which = 0; which < 3; which++)
         ok = gather(&t[which], which, p, io, w, r, rounding) && ok;
     for (int which = 0; which < 2 && ok; which++) {
-        int normed = s->norm != HEAD_NORM_NONE && weight[which];
+        int fits = size[which] == t[which].D || size[which] == t[which].heads * t[which].D;
+        int normed = s->norm != HEAD_NORM_NONE && weight[which] && fits;
         if (normed && !s->norm_late)
             norm_heads(&t[which], p->N, T[which], weight[which], bias[which], size[which], s);
         if (s->position >= POSITION_HALVES)
