@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One tensor of a checkpoint: its shape, and its numbers. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +22,7 @@ const char *tensor_type_name(const struct tensor *t)
 
 const char *tensor_shape_text(char text[192], const struct tensor *t)
 {
-    size_t at = 1;
-
-    text[0] = '(';
-    for (int k = 0; k < t->ndim; k++)
-        at += (size_t)snprintf(text + at, 192 - at, k ? ", %zu" : t->ndim == 1 ? "%zu," : "%zu", t->shape[k]);
-    memcpy(text + at, ")", 2);
-    return text;
+    return shape_text(text, 192, t->ndim, t->shape);
 }
 
 void tensor_contiguous(struct tensor *t)

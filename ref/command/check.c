@@ -51,22 +51,10 @@ struct settings {
     struct plug plug;
     const struct profile *profile;
     enum report_format format;
-    char rerun[8192];
+    char rerun[COMMAND_LINE];
 };
 
 /* ---- what was asked for ---- */
-
-static void add_word(void *settings, const char *option, const char *word)
-{
-    struct settings *s = settings;
-    size_t used = strlen(s->rerun);
-
-    used += (size_t)snprintf(s->rerun + used, sizeof s->rerun - used, " %s", option);
-    if (word && used + 1 < sizeof s->rerun) {
-        s->rerun[used++] = ' ';
-        quote_shell(s->rerun + used, sizeof s->rerun - used, word);
-    }
-}
 
 static void add_to(char *text, size_t size, const char *word)
 {
@@ -106,11 +94,11 @@ static int complete(struct settings *s, int words, char **word)
 
     snprintf(s->rerun, sizeof s->rerun, "qkvec check");
     if (s->dir)
-        add_word(s, "--vectors", s->dir);
+        quote_add_word(s->rerun, "--vectors", s->dir);
     if (s->corpus)
-        add_word(s, "--corpus", s->corpus);
-    plug_tell(&s->plug, add_word, s);
-    add_word(s, "--profile", s->profile->name);
+        quote_add_word(s->rerun, "--corpus", s->corpus);
+    plug_tell(&s->plug, quote_add_word, s->rerun);
+    quote_add_word(s->rerun, "--profile", s->profile->name);
     return 0;
 }
 

@@ -19,18 +19,6 @@ int random_count(uint64_t *count, const struct plug *plug, const char *text, int
     return *count && !plug->kernel && !plug->command ? complain("--random", "requires --kernel LIB.so or --command CMD: something that runs") : 0;
 }
 
-static void add_word(void *context, const char *option, const char *word)
-{
-    struct random_cases *r = context;
-    size_t used = strlen(r->rerun);
-
-    used += (size_t)snprintf(r->rerun + used, sizeof r->rerun - used, " %s", option);
-    if (word && used + 1 < sizeof r->rerun) {
-        r->rerun[used++] = ' ';
-        quote_shell(r->rerun + used, sizeof r->rerun - used, word);
-    }
-}
-
 static void set_rerun(struct random_cases *r, const struct plug *plug, const struct profile *p)
 {
     char seed[32], number[32];
@@ -38,11 +26,11 @@ static void set_rerun(struct random_cases *r, const struct plug *plug, const str
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->number);
     snprintf(r->rerun, sizeof r->rerun, "qkvec fuzz");
-    plug_tell(plug, add_word, r);
-    add_word(r, "--profile", p->name);
-    add_word(r, "--seed", seed);
-    add_word(r, "--first", number);
-    add_word(r, "--count", "1");
+    plug_tell(plug, quote_add_word, r->rerun);
+    quote_add_word(r->rerun, "--profile", p->name);
+    quote_add_word(r->rerun, "--seed", seed);
+    quote_add_word(r->rerun, "--first", number);
+    quote_add_word(r->rerun, "--count", "1");
 }
 
 const char *random_judge(struct random_cases *random, const struct plug *plug, const struct profile *p, char error[600])

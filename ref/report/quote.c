@@ -109,3 +109,15 @@ size_t quote_shell(char *text, size_t size, const char *word)
         text[used < size ? used : size - 1] = 0;
     return used;
 }
+
+void quote_add_word(void *line, const char *option, const char *word)
+{
+    char *text = line;
+    size_t used = strlen(text);
+
+    used += (size_t)snprintf(text + used, COMMAND_LINE - used, " %s", option);
+    if (word && used + 1 < COMMAND_LINE) {
+        text[used++] = ' ';
+        quote_shell(text + used, COMMAND_LINE - used, word);
+    }
+}

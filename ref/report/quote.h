@@ -14,4 +14,9 @@ void quote_xml(FILE *f, const char *text);      /* for an attribute or for conte
  * them. Returns the length that it has or would have, as snprintf does. */
 size_t quote_shell(char *text, size_t size, const char *word);
 
+/* Append " option word" to a command line, a char[COMMAND_LINE]; word NULL: the
+ * option alone. What does not fit is cut. */
+#define COMMAND_LINE 8192
+void quote_add_word(void *line, const char *option, const char *word);
+
 #endif

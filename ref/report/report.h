@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "../diagnose/diagnose.h"
+#include "quote.h"
 #include "status.h"
 
 enum report_format { REPORT_TEXT, REPORT_TAP, REPORT_JUNIT, REPORT_JSON, REPORT_FORMATS };
@@ -42,7 +43,7 @@ struct random_cases {
     int failed;                     /* then: */
     uint64_t number;                /* of the case that failed; it is judged again with --first number --count 1 */
     struct verdict verdict;
-    char rerun[8192];               /* the command line that does so */
+    char rerun[COMMAND_LINE];               /* the command line that does so */
 };
 
 void report_write(FILE *f, const struct report *report, enum report_format format);

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- types and shapes, as numpy spells them ---- */
@@ -26,13 +25,7 @@ size_t npz_type_size(enum npz_type type)
 
 const char *npz_shape_text(char text[128], const struct npz_array *a)
 {
-    size_t at = 1;
-
-    text[0] = '(';
-    for (int k = 0; k < a->ndim; k++)
-        at += (size_t)snprintf(text + at, 128 - at, k ? ", %zu" : a->ndim == 1 ? "%zu," : "%zu", a->shape[k]);
-    memcpy(text + at, ")", 2);
-    return text;
+    return shape_text(text, 128, a->ndim, a->shape);
 }
 
 /* ---- float16: 1 bit of sign, 5 of exponent (biased by 15), 10 of fraction ---- */

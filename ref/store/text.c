@@ -65,3 +65,14 @@ size_t text_good(const unsigned char *bytes, size_t length)
         at += n;
     return at;
 }
+
+const char *shape_text(char *text, size_t size, int ndim, const size_t *shape)
+{
+    size_t at = 1;
+
+    text[0] = '(';
+    for (int k = 0; k < ndim; k++)
+        at += (size_t)snprintf(text + at, size - at, k ? ", %zu" : ndim == 1 ? "%zu," : "%zu", shape[k]);
+    memcpy(text + at, ")", 2);
+    return text;
+}

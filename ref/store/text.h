@@ -22,6 +22,9 @@ const char *say(char *error, size_t size, const char *format, ...) QKVEC_PRINTF(
 #define SHOWN 96
 const char *show_name(char text[SHOWN], const void *bytes, size_t length);
 
+/* "(3, 4)", as numpy prints a shape, into text of size. Returns text. */
+const char *shape_text(char *text, size_t size, int ndim, const size_t *shape);
+
 /* Where text stops being UTF-8 without control characters (newline and tab
  * are none); length where it never does. */
 size_t text_good(const unsigned char *bytes, size_t length);
